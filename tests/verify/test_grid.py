@@ -1,5 +1,6 @@
 """The checker's lattices against enumeration in fractions, and against figures known otherwise."""
 
+import itertools
 import random
 from fractions import Fraction
 
@@ -72,6 +73,43 @@ def test_three_random_pairs_at_coarse_steps(seed):
         points = [off_lattice([as_listed(*pair)], WIDE, grid) for pair in pairs]
         for level in LEVELS:
             assert holds(*bounds(points, grid, level), truth(pairs, level))
+
+
+@pytest.mark.quick_cases(15)
+@pytest.mark.parametrize("seed", range(40))
+def test_what_an_adversary_picks_at_every_use_is_dominated(seed):
+    """Between two pairs, whatever was seen before: at most the envelope's."""
+    rng = random.Random(seed)
+    pairs = [drawn(rng, nothing=seed % 2) for _ in range(2)]
+    with precision(BITS + 24):
+        grid = Grid.of(interval(Fraction(rng.randint(1, 10), 20)), BITS, 1, None)
+        both = off_lattice([as_listed(*pair) for pair in pairs], WIDE, grid)
+        for level in LEVELS:
+            most = bounds([both, both], grid, level)[1]
+            for choice in itertools.product(pairs, repeat=2):
+                assert holds(Fraction(0), most, truth(choice, level))
+            assert holds(Fraction(0), most, adaptive(pairs, level))
+
+
+def adaptive(pairs, level):
+    """The most that an adversary gets of two uses who picks the second by what the first showed."""
+    with mpmath.workdps(40):
+
+        def gain(p, q, odds):
+            return mpmath.fsum(max(mpmath.mpf(a.numerator) / a.denominator
+                               - odds * b.numerator / b.denominator, 0)
+                               for a, b in zip(p, q, strict=True))  # fmt: skip
+
+        odds, best = mpmath.exp(mpmath.mpf(level)), mpmath.mpf(0)
+        for first in pairs:
+            whole = mpmath.mpf(0)
+            for a, b in zip(*first, strict=True):
+                if a:
+                    seen = mpmath.mpf(a.numerator) / a.denominator
+                    ratio = mpmath.mpf(b.numerator) / b.denominator / seen
+                    whole += seen * max(gain(p, q, odds * ratio) for p, q in pairs)
+            best = max(best, whole)
+        return best
 
 
 def test_no_mass_at_infinity_is_too_little_for_being_rounded_up():

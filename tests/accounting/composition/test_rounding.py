@@ -1,0 +1,76 @@
+"""epsilon and delta of rounded vectors against enumeration, and what few bits cost."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from exactdp import ParameterError
+from exactdp.accounting.composition.rounding import rounded_delta, rounded_epsilon
+from exactdp.accounting.composition.rounding_cost import RoundingCost, table
+from exactdp.mechanisms.laws import DiscreteGaussian, Skellam
+
+
+def law_of(values: list[tuple[int, float]], masses: np.ndarray) -> np.ndarray:
+    found = np.zeros(len(masses) + 8)
+    for shift, weight in values:
+        found[shift : shift + len(masses)] += weight * masses
+    return found
+
+
+def truth(variance: float, y: float, uses: int, rate: float, level: float) -> float:
+    """delta(level) of so many uses of one coordinate by enumeration, the larger way round."""
+    outcomes = np.arange(-40, 41)
+    masses = np.exp(-(outcomes.astype(float) ** 2) / (2 * variance))
+    masses /= masses.sum()
+    m, f = math.floor(y), y - math.floor(y)
+    q = law_of([(0, 1.0)], masses)
+    p = (1 - rate) * q + rate * law_of([(m, 1 - f), (m + 1, f)], masses)
+    many_p, many_q = np.ones(1), np.ones(1)
+    for _ in range(uses):
+        many_p, many_q = np.outer(many_p, p).ravel(), np.outer(many_q, q).ravel()
+    ways = ((many_p, many_q), (many_q, many_p))
+    return max(float(np.maximum(a - math.exp(level) * b, 0).sum()) for a, b in ways)
+
+
+@pytest.mark.slow_cases("0.7-3-0.25")
+@pytest.mark.parametrize(
+    ("y", "uses", "rate"), [(0.3, 1, 1.0), (1.5, 2, 1.0), (2.0, 1, 1.0), (0.7, 3, 0.25)]
+)
+def test_upper_ends_are_above_the_truth(y: float, uses: int, rate: float) -> None:
+    law, part = DiscreteGaussian(4), Fraction(rate)
+    for level in (0.0, 0.4, 2.5) if rate == 1 else (0.4, 1.5):
+        delta = truth(4, y, uses, rate, level)
+        upper = rounded_delta(law, Fraction(y), Fraction(level), 1, uses, part)
+        assert upper.lower == 0
+        assert delta <= float(upper) * (1 + 1e-9)
+        if delta > 1e-9 and level > 0:
+            epsilon = rounded_epsilon(law, Fraction(y), Fraction(delta), 1, uses, part)
+            assert level <= float(epsilon) * (1 + 1e-9)
+
+
+def test_unknown_dimension_is_bounded_and_bad_input_named() -> None:
+    free = rounded_epsilon(Skellam(100), 10, "1e-5")
+    assert float(rounded_epsilon(Skellam(100), 10, "1e-5", 10)) <= float(free) < 6
+    with pytest.raises(ParameterError, match="times"):
+        rounded_epsilon(Skellam(100), 10, "1e-5", times=0)
+    with pytest.raises(ParameterError, match="delta"):
+        rounded_epsilon(Skellam(100), 10, 0)
+    with pytest.raises(ParameterError, match="epsilon"):
+        rounded_delta(Skellam(100), 10, -1)
+
+
+# -- what few bits cost ---------------------------------------------------------------------------
+
+
+def test_table_is_rounded_up() -> None:
+    half = Fraction(10001, 10000)
+    cost = RoundingCost(
+        12, Fraction(510), Fraction(4), 9.0571, 2.01, 4.0, half, half, Fraction(7, 8)
+    )
+    lines = table([cost]).splitlines()
+    assert lines[2] == "| 12 | 510 | 9.058 | 2.010 | 4.000 | 1.001 | 1.001 | 0.875 |"
+    assert len({line.count("|") for line in lines}) == 1
