@@ -40,6 +40,18 @@ def binomial(users, chance):
     return np.array([float(Binomial(users, float(chance)).pmf(j, 20)) for j in range(users + 1)])
 
 
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+def test_the_majorant_is_above_the_tail_and_close(noise):
+    found, at_least = envelope(tails(noise, DEPTH)), exceeding(noise)
+    xs = np.arange(-200, 201)
+    knots = np.array(found.knots, dtype=float)
+    values = float(found.ground.mid()) + np.maximum(xs[:, None] - knots, 0) @ found.floats
+    values += np.where(xs > 0, float(found.gap.mid()), 0)
+    truth = at_least(-xs)
+    assert np.all(values >= truth - 1e-12)
+    assert np.all(values <= 1.03 * truth + 2.0**-DEPTH + 1e-12)
+
+
 def test_the_majorant_of_continuous_noise():
     found = envelope(tails(ContinuousLaplace(10), DEPTH))
     xs = np.linspace(-150, 150, 1201)

@@ -178,22 +178,6 @@ def test_integers_drawn_from_a_seed_are_marked():
     assert type(one(SystemBits())) is int
 
 
-def test_bits_are_spent_sparingly():
-    """A share of tiny shape is 0 nearly always, and takes about 128 bits to be so."""
-
-    class Counted(SeededBits):
-        spent = 0
-
-        def take(self, count):
-            self.spent += count
-            return super().take(count)
-
-    bits = Counted(1)
-    share = DiscreteLaplace(1000).share(10**6)
-    assert sum(x != 0 for x in draw(share, bits, 2000)) < 5
-    assert bits.spent / 2000 < 600
-
-
 def test_no_float_is_written_in_the_exact_samplers():
     """No float is made or imported between the bits and the outcome, `simulated` apart."""
     folder = Path(import_module("exactdp.mechanisms.samplers").__file__).parent
