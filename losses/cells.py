@@ -1,18 +1,20 @@
 """A privacy loss L = log dP/dQ of one ordered pair, moved to the points of a lattice by coins.
 
-**The coin.** Let an outcome's loss be at most b, and let W be b with probability c, else a < b,
-with 1 >= c >= (1 - e^(a - L))/(1 - e^(a - b)), c >= 0. Then for every t, every level, and any
-number of independent uses whose losses are treated so,
+**The coin.** Let the losses of some outcomes be at most b, and let W be b with probability c, else
+a, for all of them. Let either a = b; or all losses be at least a < b, the outcomes have the masses
+p and q, and 1 >= c >= (p - e^a q)/(p (1 - e^(a - b))), c >= 0. Then for every t, every level, and
+any number of independent uses whose losses are treated so,
 
     P(sum W >= t) - e^level Q(sum W >= t) <= delta(level) <= E_P (1 - e^(level - sum W))^+.
 
-*Proof.* Left: {sum W >= t} is a randomised test, and delta(level) the largest P - e^level Q of any.
-Right: f(x) = (1 - e^(level - x))^+ rises in x and is convex in y = e^(-x). If L >= a, f(L) lies
-below the chord from a to b, affine in y: f(L) <= (1 - c') f(a) + c' f(b) with (1 - c') e^(-a) + c'
-e^(-b) = e^(-L), which is c' = (1 - e^(a - L))/(1 - e^(a - b)); a larger share of b only raises it.
-If L < a, f(L) <= f(a). Several uses: replace one loss after the other, since for fixed others f(x +
-others) rises in x and is convex in e^(-x) too. Infinite losses belong to every event; an outcome
-that is left out to none, and above its loss counts as infinite. #
+*Proof.* Left: {sum W >= t} is a randomised test, and delta(level) the largest P - e^level Q of any;
+so it is for any statistic W of the outcomes. Right: f(x) = (1 - e^(level - x))^+ rises in x and is
+convex in y = e^(-x). For a = b, f(L) <= f(a). Else f(L) lies below the chord from a to b, affine in
+y, so that of all outcomes together it is at most the chord at their mean of y, q/p: (1 - c') f(a) +
+c' f(b) with (1 - c') e^(-a) + c' e^(-b) = q/p, which is the least c above; a larger share of b only
+raises it. Several uses: replace one loss after the other, since for fixed others f(x + others)
+rises in x and is convex in e^(-x) too. Infinite losses belong to every event; an outcome that is
+left out to none, and above its loss counts as infinite. #
 
 A coin is a definite number, rounded up, so that all later errors are two-sided and add up. Coins on
 top of W (`Weights.coarsened`) are of the same kind, with W in place of L.
@@ -21,7 +23,7 @@ top of W (`Weights.coarsened`) are of the same kind, with W in place of L.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -33,31 +35,89 @@ from ..exact.precision import floor_of
 Pair: TypeAlias = tuple[arb, arb]  # masses under P and under Q
 Reals: TypeAlias = NDArray[np.float64]
 
+_MOST_STEPS = 2.0**40  # of floats that tell the floor
+_NEAR = 2.0**-40  # so near to a step, relatively, they do not
 
-class ListedLoss(Protocol):
-    """A loss outcome by outcome; balls are at the working precision."""
 
-    @property
-    def masses(self) -> Sequence[arb]:
-        """P of each outcome; what may be 0 counts as left out."""
+class Cell(NamedTuple):
+    """Outcomes whose losses lie from low to high steps, and their masses.
+
+    low = high: no loss is above it. excess: p - q e^low, where that is known better than they tell.
+    """
+
+    low: int
+    high: int
+    p: arb
+    q: arb
+    excess: arb | None = None
+
+
+class Cells(NamedTuple):
+    """All cells, and the P-mass in none of them, whose losses may be finite; what they cost.
+
+    attained: where the cells are those of what dominates, the values low = high of a statistic of
+    the outcomes.
+    """
+
+    cells: list[Cell]
+    missing: arb
+    cost: int
+    attained: list[Cell] | None = None
+
+
+class Loss(Protocol):
+    """The privacy loss of one use; balls are at the working precision."""
+
+    def cells(self, step: arb, tilt: float, points: int) -> Cells:
+        """For a lattice of this step, so many points of which are looked at.
+
+        tilt: where losses are looked at closely: where P's masses times e^(tilt loss) are.
+        """
         ...
 
-    @property
-    def losses(self) -> Sequence[arb]:
-        """log P/Q of each."""
+    def sketch(self) -> tuple[Reals, Reals]:
+        """Losses, and logarithms of masses, in floats: to choose by."""
         ...
 
     def escaping(self) -> arb:
         """P of an infinite loss, whose outcomes Q does not have."""
         ...
 
-    def missing(self) -> arb:
-        """P of all that is left out, at most."""
+    def largest(self) -> arb:
+        """No finite loss is above this."""
         ...
 
-    def sketch(self) -> tuple[Reals, Reals]:
-        """Losses, and logarithms of masses, in floats: to choose by."""
-        ...
+
+def listed_cells(masses: Sequence[arb], losses: Sequence[arb], step: arb) -> list[Cell]:
+    """Outcomes by the steps between which their losses lie.
+
+    A loss that may be below its cell for all that is known may be raised to it: its Q-mass then is
+    one that the ball holds as well.
+    """
+    places = _floors(losses, step)
+    order = np.argsort(places, kind="stable")
+    starts = np.flatnonzero(np.diff(places[order])) + 1
+    result = []
+    for run in np.split(order, starts) if len(order) else ():
+        k, p, q = int(places[run[0]]), arb(0), arb(0)
+        for i in run:
+            p += masses[i]
+            q += masses[i] * (-losses[i]).exp()
+        result.append(Cell(k, k + 1, p, q))
+    return result
+
+
+def _floors(losses: Sequence[arb], step: arb) -> NDArray[np.int64]:
+    """Of each loss in steps, at most: in floats where these tell it."""
+    upper = [loss.upper() for loss in losses]
+    about = np.array([float(loss) for loss in upper]) / float(step)
+    if not np.abs(about).max(initial=0.0) < _MOST_STEPS:
+        raise ArithmeticError("a loss is too large for the lattice")
+    floors = np.floor(about).astype(np.int64)
+    near = np.abs(about - np.rint(about)) < _NEAR * np.maximum(np.abs(about), 1.0)
+    for i in np.flatnonzero(near):
+        floors[i] = floor_of((upper[i] / step).upper())
+    return floors
 
 
 class OnLattice(NamedTuple):
@@ -67,21 +127,20 @@ class OnLattice(NamedTuple):
     lost: arb
 
 
-def on_lattice(loss: ListedLoss, step: arb) -> OnLattice:
-    """W of one use, for the lattice of this step, an exact number above 0."""
-    masses, lost, span = dict[int, Pair](), loss.missing(), -(-step).expm1()
-    zero = arb(0), arb(0)
-    for p, here in zip(loss.masses, loss.losses, strict=True):
-        if not p > 0:
-            lost += p.upper()
-            continue
-        index = floor_of((here.upper() / step).upper())  # L <= (place + 1) h
-        coin = (-(step * index - here).expm1() / span).upper().max(arb(0)).min(arb(1)).upper()
-        q = p * (-here).exp()
-        for at, share in ((index, 1 - coin), (index + 1, coin)):
-            below = masses.get(at, zero)
-            masses[at] = below[0] + share * p, below[1] + share * q
-    return OnLattice(masses, lost)
+def on_lattice(cells: Iterable[Cell], missing: arb, step: arb) -> OnLattice:
+    """W of one use: one coin for all of a cell, as proved above; 1 where there may be no mass."""
+    masses, zero = dict[int, Pair](), (arb(0), arb(0))
+    for low, high, p, q, excess in cells:
+        coin = arb(low < high)
+        if low < high and p > 0:
+            excess = p - q * (step * low).exp() if excess is None else excess
+            coin = (excess / (-(step * (low - high)).expm1() * p)).upper()
+            coin = coin.max(arb(0)).min(arb(1)).upper()
+        for at, share in ((low, 1 - coin), (high, coin)):
+            if share > 0:
+                below = masses.get(at, zero)
+                masses[at] = below[0] + share * p, below[1] + share * q
+    return OnLattice(masses, missing)
 
 
 def gathered(

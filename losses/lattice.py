@@ -50,18 +50,20 @@ from flint import arb
 from numpy.typing import NDArray
 
 from ..exact.precision import floor_of
-from .cells import ListedLoss, Pair, Reals, gathered, log_about, on_lattice
+from .cells import Loss, Pair, Reals, gathered, log_about, on_lattice
 from .fourier import SAFE, Spectrum, U, as_floats, backward, forward, series
-from .planning import Plan, Sketch, Sketches, Window, planned
+from .planning import STEEP, Plan, Sketch, Sketches, Window, planned
 
-Parts: TypeAlias = Sequence[tuple[ListedLoss, int]]
+Parts: TypeAlias = Sequence[tuple[Loss, int]]
 
 BITS = 128  # of the balls that masses and answers are computed in
 FOLD = 8  # uses that are added up before the lattice is coarsened
 _FINEST = 2.0**16  # by so much finer than the last is the first lattice, at most
 _NEAR = 0.7  # rare losses are told apart where the others need so much less of a window
-_OUTCOME, _PLAN = 100, 200_000  # what an outcome and a plan cost, in steps of a transform
+_PLAN = 200_000  # what a plan costs, in steps of a transform
 _TRIES = 8
+_TOO_OFF = 1e-3  # of tilted mass
+_STAYS, _MOST_FINER, _DEARER = 0.8, 16, 1.25  # of a gap; of points; what more points cost more
 MOST_POINTS = 1 << 20  # up to which the bounds of rounding are proved (`fourier`)
 
 
@@ -138,7 +140,7 @@ def weights_of(masses: Sequence[tuple[int, Pair]], step: arb, tilt: arb, scale: 
     indices = np.array([k for k, _ in masses], dtype=np.int64)
     mean = float((p_floats * indices).sum()) / (float(p_floats.sum()) or 1.0)
     spread = math.sqrt(float((p_floats * (indices - mean) ** 2).sum()))
-    knots = gathered(indices, p, q, max(int(spread / 16), 1))
+    knots = gathered(indices, p, q, max(int(spread / 16), 1) if spread < math.inf else 1)
 
     def moments(s: arb) -> Pair:
         moved = [((s - tilt) * step * k).exp() for k, *_ in knots]
@@ -306,18 +308,22 @@ def _total(pairs: Iterable[Pair]) -> Pair:
 
 
 class Folded(NamedTuple):
-    """What is to be added up for one part; the P-mass that is left out; what it cost."""
+    """What is to be added up for one part; the P-mass that is left out; what it cost, and the cells
+    of that.
+    """
 
     factors: list[Factor]
     lost: arb
     cost: int
+    cells_cost: int
 
 
-def folded(loss: ListedLoss, sketch: Sketch, plan: Plan) -> Folded:
+def folded(loss: Loss, sketch: Sketch, plan: Plan, apart: bool = True) -> Folded:
     """Sums of uses of one loss, on the lattice of the plan.
 
     Sums of few uses are narrow, and live on finer lattices of as many points. So FOLD uses are
     added up at a time, then coarsened: the coins' error grows with the logarithm of the count.
+    apart: whether rare large losses may be told apart.
     """
     tilt, count, near, most, cut = arb(plan.tilt), sketch.releases, sketch, 0, math.inf
     left = count
@@ -326,7 +332,7 @@ def folded(loss: ListedLoss, sketch: Sketch, plan: Plan) -> Folded:
         nats = plan.nats + math.log(count / releases)
         return Sketches([near._replace(releases=releases)]).whole(plan.tilt, nats)
 
-    if count > 4 * FOLD and (rare := sketch.rare(plan.tilt, plan.nats)) is not None:
+    if apart and count > 4 * FOLD and (rare := sketch.rare(plan.tilt, plan.nats)) is not None:
         length, small = window(FOLD).length, sketch.losses < rare[0]
         if small.any() and count > 2 * rare[1]:
             near = Sketch(sketch.losses[small], sketch.logs[small], count)
@@ -342,9 +348,10 @@ def folded(loss: ListedLoss, sketch: Sketch, plan: Plan) -> Folded:
         finer.append(finer[-1] * max(math.floor(ideal / finer[-1]), 1))
     cost, step = 0, arb(plan.step) / finer[-1]
     log_mass = float(sketch.cumulant(plan.tilt)[0]) / count
-    result = on_lattice(loss, step)
+    cells = loss.cells(step, plan.tilt, plan.points)
+    result = on_lattice(cells.cells, cells.missing, step)
     masses = sorted(result.masses.items())
-    cost += _OUTCOME * len(loss.masses)
+    cost += cells.cost
     split = sum(k * float(step) < cut for k, _ in masses)
     if split in (0, len(masses)):  # nothing to tell apart
         split, left = len(masses), count
@@ -355,6 +362,8 @@ def folded(loss: ListedLoss, sketch: Sketch, plan: Plan) -> Folded:
         others = _raised(max(here.least, 0.0), count - most)  # coarsening only adds to it
         near_wide, large_wide = (w.coarsened(step, finer[-1], tilt) for w in (here, large))
         factors.append(Rare(near_wide, large_wide, most, count, others))
+        if not factors[0].bounds[1] < _TOO_OFF:  # on this lattice the cut parts what is not rare
+            return folded(loss, sketch, plan, apart=False)
 
     def multiple(term: Weights, times: int, releases: int, ratio: int) -> Weights:
         nonlocal cost
@@ -373,7 +382,7 @@ def folded(loss: ListedLoss, sketch: Sketch, plan: Plan) -> Folded:
             factors.append(Power(multiple(here, remainder, releases // FOLD * remainder, ratio), 1))
         here = multiple(here, FOLD, releases, ratio // finer[-1])
         step = arb(plan.step) / finer[-1]
-    return Folded([*factors, Power(here, left)], count * result.lost, cost)
+    return Folded([*factors, Power(here, left)], count * result.lost, cost, cells.cost)
 
 
 # -- both ends -------------------------------------------------------------------------------------
@@ -401,6 +410,7 @@ class Composed:
     lost: arb
     charged: Charged
     cost: int
+    cells_cost: int
 
     def delta(self, epsilon: arb) -> Pair:
         """Bounds of delta(level), level >= 0."""
@@ -433,7 +443,7 @@ class Composed:
     def _beyond(self, delta: arb) -> arb:
         """A level where delta is at most this: from (t - 1) h to t h, A - e^level B + const is."""
         goal = float(((delta - self.infinite - self.lost) / self._unit(0, self._first)).mid())
-        p, b, _ = self._tails
+        p, b, *_ = self._tails
         with np.errstate(all="ignore"):
             met = (p - goal) / b <= np.exp(np.minimum(float(self.step) * np.arange(len(p)), 700.0))
         t = self._first + (int(np.argmax(met)) if met.any() else len(p) - 1)
@@ -505,22 +515,40 @@ class Composed:
         return int(self.sum.weights.indices[-1])
 
     @cached_property
-    def _tails(self) -> tuple[Reals, Reals, Reals]:
-        """P(W >= t), E_P e^(f - W), e^f Q(W >= t), in P's unit at f = first h, for all t; about."""
+    def _tails(self) -> tuple[Reals, Reals, Reals, Reals, Reals]:
+        """P(W >= t), E_P e^(f - W), e^f Q(W >= t), in P's unit at f = first h, for all t; about.
+
+        And by how much P's and Q's, so, may be less and more: what is charged rises as t falls.
+        """
         w, h, c = self.sum.weights, float(self.step), float(self.tilt)
-        shift = float(w.scale[1] - w.scale[0])
+        (u, up), (v, down) = self.sum.up, self.sum.down
+        shift, k = float(w.scale[1] - w.scale[0]), np.arange(len(w.p))
+
+        def wave(s: float, log: float) -> Reals:
+            values: Reals = np.exp(np.minimum(log - s * h * k, 700.0))
+            return values
 
         def falling(values: Reals, s: float, log: float) -> Reals:
-            wave = np.exp(np.minimum(log - s * h * np.arange(len(values)), 700.0))
-            tails: Reals = np.cumsum((values * wave)[::-1])[::-1]
+            tails: Reals = np.cumsum((values * wave(s, log))[::-1])[::-1]
             return tails
 
-        return falling(w.p, c, 0.0), falling(w.p, c + 1, 0.0), falling(w.q, c + 1, shift)
+        size = len(k)
+        aliases = wave(float(u), float(up[0] - u * (self._first + size) * self.step))
+        aliases += wave(-float(v), float(down[0] + v * (self._first - size) * self.step))
+        off = w.stray + w.noise / math.sqrt(max(-math.expm1(-2 * c * h), 1e-300))
+        less, more = (off + aliases) * wave(c, 0.0), off * wave(c + 1, shift)
+        return (
+            falling(w.p, c, 0.0),
+            falling(w.p, c + 1, 0.0),
+            falling(w.q, c + 1, shift),
+            less,
+            more,
+        )
 
     def _best(self, gain: Callable[[Reals, Reals], Reals]) -> int:
-        p, _, q = self._tails
+        p, _, q, less, more = self._tails
         with np.errstate(all="ignore"):
-            gains = gain(p, q)
+            gains = gain(p - less, q + more)
         best = np.where(np.isfinite(gains) & (q > 0), gains, -np.inf)
         return self._first + int(np.argmax(best))
 
@@ -544,8 +572,13 @@ def compose(
     log_delta = None
     if delta is not None:
         log_delta = max(log_about(delta - infinite), log_about(delta) - 30)
-    sketches = [Sketch.of(*term.sketch(), times) for term, times in parts]
-    plan = planned(sketches, points, log_delta, None if epsilon is None else float(epsilon.mid()))
+    level, steep = None if epsilon is None else float(epsilon.mid()), 0.0
+    for _ in range(2):  # by steep tilts more has to be looked at
+        sketches = [Sketch.of(*term.sketch(), times, steep) for term, times in parts]
+        plan = planned(sketches, points, log_delta, level)
+        if plan.tilt < STEEP:
+            break
+        steep = plan.tilt
     each = [
         folded(term, sketch, plan) for (term, _), sketch in zip(parts, plan.sketches, strict=True)
     ]
@@ -555,17 +588,17 @@ def compose(
     lost = sum((term.lost for term in each), arb(0)).upper()
     cost = _PLAN + sum(term.cost for term in each)
     cost += (len(factors) + 1) * points * points.bit_length()
-    return Composed(whole, step, tilt, infinite, lost, charged or Charged(), cost)
+    cells_cost = sum(term.cells_cost for term in each)
+    return Composed(whole, step, tilt, infinite, lost, charged or Charged(), cost, cells_cost)
 
 
 class Answer(NamedTuple):
-    """Both ends; on how many points; what it cost, and what the next one may cost."""
+    """Both ends; on how many points; what all of it cost until now."""
 
     lower: arb
     upper: arb
     points: int
     cost: int
-    next_cost: int
 
 
 def refined(
@@ -573,20 +606,51 @@ def refined(
     *,
     delta: arb | None = None,
     epsilon: arb | None = None,
+    attained: Parts | None = None,
     charged: Charged | None = None,
+    width: float = 0.0,
+    units: float = math.inf,
     points: int = 1 << 12,
 ) -> Iterator[Answer]:
-    """Ever narrower bounds of epsilon(delta) or of delta(level), each on 4 times as many points.
+    """Ever narrower bounds of epsilon(delta) or of delta(level), on ever more points.
 
-    Costs count work, the same on every machine; a caller may stop before the next one.
+    attained: where `parts` only dominate what is asked, a statistic of what neighbours attain; the
+    lower end is of that. width: relative; units: of work, the same on every machine. The last one
+    is as narrow, or the next would cost more, or finer lattices make it no narrower.
     """
-    lower, upper = arb(0), arb.pos_inf() if epsilon is None else arb(1)
-    while points <= MOST_POINTS:
-        whole = compose(parts, points, delta=delta, epsilon=epsilon, charged=charged)
-        low, high = whole.delta(epsilon) if epsilon is not None else whole.epsilon(_given(delta))
+    lower, upper, gap, spent = arb(0), arb.pos_inf() if epsilon is None else arb(1), math.inf, 0
+    points_cost = cells_cost = 0
+    stays = 1 if attained is None else 0  # how often finer lattices may bring nothing
+
+    def bounds(some: Parts) -> tuple[arb, arb]:
+        nonlocal spent, points_cost, cells_cost
+        whole = compose(some, points, delta=delta, epsilon=epsilon, charged=charged)
+        spent, cells_cost = spent + whole.cost, cells_cost + whole.cells_cost
+        points_cost += whole.cost - whole.cells_cost
+        return whole.delta(epsilon) if epsilon is not None else whole.epsilon(_given(delta))
+
+    def next_cost(ratio: int) -> float:
+        """Cells are of second order: twice as many for 4 times the points."""
+        return _DEARER * (ratio * points_cost + math.sqrt(ratio) * cells_cost)
+
+    while True:
+        points_cost = cells_cost = 0
+        low, high = bounds(parts)
+        if attained is not None:
+            low, _ = bounds(attained)
         lower, upper = lower.max(low).lower(), upper.min(high).upper()
-        yield Answer(lower, upper, points, whole.cost, 5 * whole.cost)
-        points *= 4
+        yield Answer(lower, upper, points, spent)
+        before, gap = gap, float(((upper - lower) / upper).mid()) if upper.is_finite() else math.inf
+        stays -= before < 1 and gap > _STAYS * before
+        if not gap > width or stays < 0:
+            return
+        finer = min(math.sqrt(gap / width) * 1.2, _MOST_FINER) if width else _MOST_FINER
+        ratio = 4 if gap == math.inf else 1 << max(math.ceil(math.log2(finer)), 2)
+        while ratio > 1 and (points * ratio > MOST_POINTS or spent + next_cost(ratio) > units):
+            ratio //= 2
+        if ratio == 1:
+            return
+        points *= ratio
 
 
 def _given(delta: arb | None) -> arb:

@@ -13,7 +13,9 @@ import numpy as np
 
 from .cells import Reals
 
-_SEEN = 500  # losses of one use that are looked at
+_SEEN, _MANY = 500, 4000  # losses of one use that are looked at, where that is enough, and at most
+STEEP = 10.0  # tilt from which on as many are looked at as it needs
+_APART = 0.5  # tilt times the distance of losses that are looked at then, at most
 _STEEPEST = (
     6.0,
     2.0,
@@ -43,14 +45,16 @@ class Sketch(NamedTuple):
     releases: int
 
     @staticmethod
-    def of(losses: Reals, logs: Reals, count: int) -> Sketch:
-        """Of runs of outcomes, where there are many."""
+    def of(losses: Reals, logs: Reals, count: int, tilt: float = 0.0) -> Sketch:
+        """Of runs of outcomes, where there are many; tilt: at which they are looked at."""
         order = np.argsort(losses, kind="stable")
         sorted_losses = losses[order]
-        marks = np.linspace(sorted_losses[0], sorted_losses[-1], _SEEN)
+        span = float(sorted_losses[-1] - sorted_losses[0])
+        seen = int(min(max(_SEEN, tilt * span / _APART), _MANY))
+        marks = np.linspace(sorted_losses[0], sorted_losses[-1], seen)
         starts = np.unique(
             np.append(
-                np.arange(0, len(order), -(-len(order) // _SEEN)),
+                np.arange(0, len(order), -(-len(order) // seen)),
                 np.minimum(np.searchsorted(sorted_losses, marks), len(order) - 1),
             )
         )  # runs of few outcomes, and of losses near each other
@@ -138,6 +142,12 @@ class Sketches(tuple[Sketch, ...]):
             return best, epsilon, epsilon
         off = (math.log1p(c * math.sqrt(2 * math.pi * spread)) + 3) / c  # of Chernoff, at most
         return best, max(epsilon - off, 0.0), epsilon
+
+    def log_delta(self, epsilon: float) -> float:
+        """The logarithm of delta at this level, about: by Chernoff."""
+        c, *_ = self.saddle(None, epsilon)
+        value = float(self.cumulant(c)[0])
+        return value - c * epsilon + c * math.log(c) - (1 + c) * math.log1p(c)
 
     def _nats(self, epsilon: float | None) -> float:
         """About the logarithm of 1/delta(level): of a Gaussian of this deviation."""

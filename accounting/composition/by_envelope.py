@@ -15,7 +15,7 @@ from ...mechanisms.mechanism import AdditiveNoise, Mechanism
 from ...mechanisms.sampled import likewise, unsampled
 from ..envelope import NoEnvelopeError, distance_at, unit_parameter
 from ..figure import Figure, anything
-from ..losses import mixed
+from ..losses.continuous import profile
 from ..losses.continuous.uses import parts_of
 from ..scenario import Scenario, Use
 
@@ -29,7 +29,7 @@ def by_envelope(uses: Scenario, figure: Figure) -> Enclosure:
         parts, _ = parts_of(enveloped(uses))
     except NoEnvelopeError:
         return anything(figure)
-    measured = mixed.epsilon if figure.quantity == "epsilon" else mixed.delta
+    measured = profile.epsilon if figure.quantity == "epsilon" else profile.delta
     found = measured(parts, figure.at, _ROUGHLY)
     return Enclosure(Fraction(0), found.upper).found_by("Gaussian envelope")
 

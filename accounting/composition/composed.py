@@ -40,11 +40,11 @@ from ...mechanisms.mechanism import Mechanism, RandomizedResponse
 from ...mechanisms.sampled import unsampled
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
 from ..figure import Figure
-from ..losses.sums import WORK
+from ..losses.sums import WORK, Enough, never
 from ..scenario import Scenario, Use, dearest, is_one_way, largest, neighbours, worst
 from . import divergence
 from .composed_gdp import composed_gdp
-from .composed_profile import Enough, in_little_time, measured, never
+from .composed_profile import in_little_time, measured
 from .composed_zcdp import composed_zcdp
 from .curves import Profile, falling, profile
 from .first_bounds import first_bounds, first_curve
@@ -381,7 +381,9 @@ class Composition(Rows):
         """
         narrow, bits = _precision(width, cap)
         if (sides := sides_of(self.uses)) is not None:
-            return sides.between(lambda uses, narrow: Composition(uses).gdp(narrow, bits), narrow)
+            return sides.between(
+                lambda uses, narrow: Composition(uses).gdp(narrow, bits), narrow, by_bins=True
+            )
         return self._within_time(
             lambda: composed_gdp(
                 self.uses,

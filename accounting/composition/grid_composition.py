@@ -1,6 +1,6 @@
 """Grid laws composed in integers, rounded up: they dominate the composition, in no floats at all.
 
-The integers are those of the coarse grid, not tilted (`grid.weights`): more mass can only raise
+The integers are those of `grid.weights`, not tilted: more mass can only raise
 delta (`loss_grid`), and what is cut off at either end becomes an infinite loss. Where there are too
 many points, the mass of every other one is spread to its two neighbours as losses are in
 `loss_grid`, for which the distances on both sides and the mass are all that counts.

@@ -14,13 +14,14 @@ from flint import arb
 
 from ...exact.number import ball
 from ...exact.precision import floor_of
+from ...losses.planning import Sketch
 from ...mechanisms.laws.closed_forms import table_of
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, ways
 from ...mechanisms.pair import Pair
 from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.wrapped import is_enumerable
 from ..grid.blocks import BlockLoss
-from ..grid.sides import moved
+from ..losses.bracket import moved
 from ..losses.law import Lattice
 from ..losses.of_pair import listed_law
 from ..losses.product import outcomes
@@ -67,9 +68,9 @@ def _of_pair(pair: Pair, grid: Grid, log_tail: float) -> GridLaw:
     if blocks is None:
         atoms = listed_law(pair, log_tail)
     else:
-        spread = math.sqrt(blocks.cumulant(0.0).curvature)
+        spread = math.sqrt(Sketch.of(*blocks.sketch(), 1).cumulant(0.0)[2])
         step = Fraction(2) ** math.floor(math.log2(min(spread / _FINE, float(grid.step) / 8)))
-        atoms = moved(blocks, step, log_tail)
+        atoms = moved(blocks, step)
     law = GridLaw(grid, infinite=atoms.escaping() + atoms.missing())
     for mass, loss in zip(atoms.masses, atoms.losses, strict=True):
         law.spread(mass, mass * (-loss).exp(), _exact(loss, atoms.lattice))

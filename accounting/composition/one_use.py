@@ -24,8 +24,7 @@ from ...mechanisms.mechanism import Mechanism, either_way, ways
 from ..divergences import concentrated
 from ..divergences.gaussian_bounds import root_of
 from ..divergences.gaussian_dp import of_laplace
-from ..losses import mixed
-from ..losses.continuous import allocated, composed
+from ..losses.continuous import allocated, composed, profile
 from ..losses.continuous.batches import batch_law, batched_renyi
 from ..losses.continuous.uses import continuous_noise, single_law
 
@@ -121,10 +120,10 @@ class _Noise:
         return self._largest(lambda parts: composed.composed_pure(parts, width))
 
     def delta(self, epsilon: Fraction, width: Fraction) -> Enclosure:
-        return self._largest(lambda parts: mixed.delta(parts, epsilon, width))
+        return self._largest(lambda parts: profile.delta(parts, epsilon, width))
 
     def epsilon(self, delta: Fraction, width: Fraction) -> Enclosure:
-        return self._largest(lambda parts: mixed.epsilon(parts, delta, width))
+        return self._largest(lambda parts: profile.epsilon(parts, delta, width))
 
     def renyi(self, order: Fraction, width: Fraction) -> Enclosure:
         if self.batches is not None and self.batches.rate != 1:

@@ -29,7 +29,7 @@ from ...exact.precision import enclose, working_precision
 from ...mechanisms.laws.law import Law
 from ..divergences.conversion import Curve, renyi_to_delta, renyi_to_epsilon
 from ..envelope import rounded_distance, rounded_renyi
-from ..losses import mixed
+from ..losses.continuous import profile
 from ..losses.continuous.composed import sampled_gaussian
 from ..losses.continuous.inversion import Parts
 
@@ -64,8 +64,8 @@ def rounded_epsilon(
     found: list[Endpoint] = []
     for distance, missed in _distances(law, l2, dimension, times, level, rate):
         removed, added = _gaussians(distance, times, rate)
-        one = mixed.epsilon(removed, level - missed, _WIDTH).upper
-        other = mixed.epsilon(added, level, _WIDTH).upper
+        one = profile.epsilon(removed, level - missed, _WIDTH).upper
+        other = profile.epsilon(added, level, _WIDTH).upper
         found.append(max(one, _plus(other, _lost(missed))))
     try:  # which takes longest, and is seldom less where the dimension is known
         curve = _curve(law, l2, dimension, times, rate)
@@ -90,9 +90,9 @@ def rounded_delta(
     best: Endpoint = min(renyi_to_delta(curve, level, width=_WIDTH).value.upper, Fraction(1))
     for distance, missed in _distances(law, l2, dimension, times, Fraction(best), rate):
         removed, added = _gaussians(distance, times, rate)
-        one = _plus(mixed.delta(removed, level, _WIDTH).upper, missed)
+        one = _plus(profile.delta(removed, level, _WIDTH).upper, missed)
         left = level - _lost(missed)
-        other = mixed.delta(added, max(left, Fraction(0)), _WIDTH).upper
+        other = profile.delta(added, max(left, Fraction(0)), _WIDTH).upper
         if left < 0:  # Q(S) - P(S) is at most the total variation distance
             other = _plus(other, missed)
         best = min(best, max(one, other))

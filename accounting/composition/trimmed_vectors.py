@@ -21,7 +21,7 @@ from ...mechanisms.laws.binomial import Binomial
 from ...mechanisms.reach import Reach
 from ...mechanisms.vector import VectorNoise
 from ..envelope import NoEnvelopeError, distance_at, trimmed
-from ..losses import mixed
+from ..losses.continuous import profile
 from ..losses.continuous.composed import sampled_gaussian
 from ..losses.continuous.inversion import Parts
 
@@ -45,7 +45,7 @@ def trimmed_epsilon(uses: Repeated, delta: Fraction) -> Enclosure:
         sides = _gaussians(uses, delta * _SHARE / (1 + 3**level))
         if sides is None:
             break
-        found = _largest(sides, lambda parts: mixed.epsilon(parts, delta * (1 - _SHARE), _WIDTH))
+        found = _largest(sides, lambda parts: profile.epsilon(parts, delta * (1 - _SHARE), _WIDTH))
         if found.upper <= level:
             return found
         level = max(2 * level, math.ceil(Fraction(found.upper))) if found.is_finite() else level * 4
@@ -61,7 +61,7 @@ def trimmed_delta(uses: Repeated, epsilon: Fraction) -> Enclosure:
         sides = _gaussians(uses, charged / (1 + 3 ** math.ceil(epsilon)))
         if sides is None:
             break
-        found = _largest(sides, lambda parts: mixed.delta(parts, epsilon, _WIDTH))
+        found = _largest(sides, lambda parts: profile.delta(parts, epsilon, _WIDTH))
         dominating = Fraction(found.upper)
         whole = dominating + charged
         best = best.intersection(Enclosure(Fraction(0), min(whole, Fraction(1))))

@@ -61,9 +61,9 @@ MOST_MOVES = 16  # of one coordinate, each of which is measured
 _MOST_USES = 10**9
 _FEW_RESIDUES = 64
 _FARTHEST = 10**9  # that one number may move
-_ATTAINED = Fraction(1, 10**6)  # width of what vectors attain: less than the gap above it, mostly
-_GUARANTEED = Fraction(1, 10**5)  # width of what bounds all that have a guarantee: the same
 _WIDE, _WIDE_REDUCED = 10**5, 100  # variances from which on outcomes are seen by bins
+_ATTAINED = Fraction(1, 10**5)  # width of what vectors attain: less than the gap above it, mostly
+_GUARANTEED = Fraction(1, 10**5)  # width of what bounds all that have a guarantee: the same
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
 _ANYTHING = Enclosure.unknown()
 
@@ -121,8 +121,11 @@ class Sides:
         measure: Callable[[Uses, Fraction], Enclosure],
         width: Fraction,
         besides: Callable[[], Enclosure] = Enclosure.unknown,
+        by_bins: bool = False,
     ) -> Enclosure:
         """From the largest of those below to the least of those above.
+
+        by_bins: whether of wide noise that is attained bins are told, instead of all outcomes.
 
         measure: of a list of uses, to a relative width. besides: what else is known, asked for
         between the two: in this order, what is quick is known first.
@@ -143,9 +146,9 @@ class Sides:
         lower = [above[uses] for uses in self.below if uses in above]
         for uses in self.below:
             if uses not in above:
-                seen = partial(_measured_by_bins, measure, uses, max(width, _ATTAINED))
-                whole = partial(measure, uses, width)
-                asked = whole if self.complete else seen
+                wide = width if self.complete else max(width, _ATTAINED)
+                seen = partial(_measured_by_bins, measure) if by_bins else measure
+                asked = partial(seen, uses, wide)
                 lower.append((_in_time if lower else _quickly)(asked, _ANYTHING))
         found = _between(lower, list(above.values()), self.why).intersection(known)
         for uses in self.slower:

@@ -1,1 +1,1 @@
-"""The coarse grid: losses on a lattice from both sides, their weights as integers."""
+"""What is known of losses by the cells of a lattice, where outcomes are not listed one by one."""

@@ -36,18 +36,18 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from attrs import frozen
-from flint import arb
+from flint import arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.deadline import check_time
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import floor_of
+from ...losses.cells import Cell, Cells
 from ...mechanisms.pair import Pair, SampledPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
-from ..losses.law import Cumulant, cumulant_of
+from ..losses.law import FiniteLoss, cumulant_of
 from ..losses.of_pair import window
-from .cells import Bounded, Cell, Cells
 
 _Floats: TypeAlias = NDArray[np.float64]
 _Points: TypeAlias = NDArray[np.int64]
@@ -59,11 +59,12 @@ _LIGHT = 1 / 256  # tilted mass times squared width, in steps, of blocks that ar
 # tilted mass times how far log p bends: of all uses together, at least, and at most
 _FLAT, _FLATTEST, _BENDING = 1e-6, 1e-9, 1e-7
 _NOTHING = 1e-25  # tilted mass that does not matter
-_BENT, _STEEP = 0.05, 0.5  # how far log p bends and falls within what is looked at to choose by
+_BENT, _STEEP = 0.01, 0.03  # how far log p bends and falls within what is looked at to choose by
 _FIRST = 16  # blocks at first, of each stretch
 _FEW = 512  # points of a lattice, of more of which blocks are finer
 _NEAR = 1  # so far apart losses are in one cell with the first point at most
 _LEVELS = 64  # halvings
+_BLOCK = 1000  # units of work
 _PLACES = 64  # at which it is computed how little is farther than a period
 
 
@@ -75,7 +76,7 @@ class _Mass(NamedTuple):
 
 
 @frozen(eq=False, slots=False)
-class BlockLoss(Bounded):
+class BlockLoss(FiniteLoss):
     """The loss of one use. facing: (P, Q), or (Q, P) where a sampled user is added.
 
     rate: 1 where all users take part. log_tail: about the logarithm of the P-mass at either end
@@ -128,14 +129,43 @@ class BlockLoss(Bounded):
         limit = None if least is not None else law.loss_limit(shift)
         return self._loss(None if limit is None else ball(limit))
 
-    def cumulant(self, c: float) -> Cumulant:
-        """Of the points that are looked at to choose by."""
+    def sketch(self) -> tuple[_Floats, _Floats]:
+        """Losses and logarithms of masses, of the points that are looked at to choose by."""
         logs, losses = self.about
-        return cumulant_of(logs + c * losses, losses)
+        return losses, logs
 
-    def cells(self, step: Fraction, tilt: float, log_tail: float, points: int) -> Cells:
-        """Those of all blocks, and of what is beyond them."""
-        h, found, attained, missing = ball(step), list[Cell](), list[Cell](), arb(0)
+    def cells(self, step: arb, tilt: float, points: int) -> Cells:
+        """What dominates: P's masses at most. Attained is as much as P's at least, Q's at most.
+
+        An event that holds each outcome with a probability, the same under P and Q, is a
+        randomised test: so it may count less of P than there is, and any more of Q.
+        """
+        cells, missing, cost, residues = self.enclosed(step, tilt, points)
+        found = [Cell(low, high, p.upper(), q.upper(), more) for low, high, p, q, more in cells]
+        if residues is None:
+            residues = [
+                Cell(low, high, p.lower().max(arb(0)), q.upper(), more)
+                for low, high, p, q, more in cells
+            ]
+        return Cells(found, missing, cost, residues)
+
+    def enclosed(self, step: arb, tilt: float, points: int) -> Cells:
+        """Enclosed masses of all blocks and of what is beyond; reduced, those of residues besides.
+
+        The last ones are kept: what dominates and what is attained ask for the same.
+        """
+        key = step.mid(), step.rad(), tilt, points, ctx.prec
+        if key not in self._kept:
+            self._kept.clear()
+            self._kept[key] = self._enclosed(step, tilt, points)
+        return self._kept[key]
+
+    @cached_property
+    def _kept(self) -> dict[tuple[arb, arb, float, int, int], Cells]:
+        return {}
+
+    def _enclosed(self, step: arb, tilt: float, points: int) -> Cells:
+        h, found, attained, missing = step, list[Cell](), list[Cell](), arb(0)
 
         def put(mass: _Mass, low: arb | None, high: arb) -> None:
             last = -floor_of(-(high / h).upper())
@@ -149,8 +179,7 @@ class BlockLoss(Bounded):
                 losses = [self._loss(end) for end in ends]
                 put(mass, losses[0].min(losses[1]), losses[0].max(losses[1]))
                 if self.modulus is not None and (seen := self._residues(y, z, mass)) is not None:
-                    k = floor_of((seen[0] / seen[1]).log().mid() / h)
-                    attained.append(Cell(k, k, *seen))
+                    attained.append(found[-1]._replace(p=seen[0], q=seen[1]))
         before, after, hidden = self._beyond
         first, last = self._outermost
         if first <= outermost + _NEAR:
@@ -160,7 +189,8 @@ class BlockLoss(Bounded):
         put(after, None, last)
         if hidden is not None and not self._is_plainly_first:  # A's outcomes that B has not
             put(hidden, None, -ball(1 - self.rate).log())
-        return Cells(found, missing, None if self.modulus is None else attained)
+        cost = _BLOCK * len(found)
+        return Cells(found, missing, cost, None if self.modulus is None else attained)
 
     # -- residues ---------------------------------------------------------------------------------
 
@@ -352,7 +382,9 @@ class BlockLoss(Bounded):
         return np.logaddexp(math.log1p(-rate) + log_q, math.log(rate) + log_p), losses
 
     def _matters(self, step: float, tilt: float, points: int) -> _Matters:
-        scale, flat = self.cumulant(tilt).value, self.flat * (_FEW / points) ** 2
+        logs, losses = self.about
+        scale = cumulant_of(logs + tilt * losses, losses).value
+        flat = self.flat * (_FEW / points) ** 2
 
         def matters(counts: _Points, p: _Floats, q: _Floats, bends: _Floats) -> _Flags:
             logs, losses = self._looked_at(p, q)
@@ -378,7 +410,9 @@ class BlockLoss(Bounded):
         for low, high in self._stretches:
             xs, p, q = self._halved(low, high, matters)
             height, loss = self._looked_at(p, q)
-            logs.append((height[1:] + height[:-1]) / 2 + np.log(np.diff(xs)))
+            half = np.maximum(np.abs(np.diff(height)) / 2, 1e-9)
+            sums = (height[1:] + height[:-1]) / 2 + np.log(np.sinh(half) / half)
+            logs.append(sums + np.log(np.diff(xs)))
             losses.append((loss[1:] + loss[:-1]) / 2)
         return np.concatenate(logs), np.concatenate(losses)
 

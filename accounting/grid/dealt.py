@@ -12,6 +12,9 @@ these less k log r, r where that is least (a saddle point): r = k/(t - k) in the
 P/Q is large. Rounded is each f, and T of a whole epoch: were sums on the way, their law would
 depend on which steps these are.
 
+Of Q what is cut off on the way, of a tilted mass r at places unknown, has at most r e^(-(tilt + 1)
+t h) of {T >= t}: masses with these tails are added to Q.
+
 *Which rate*, floats choose: with K_P and K_Q the cumulants of T and s = K_P'(c), c the tilt where
 delta is decided, log P(T >= s) is about a = K_P(c) - c s, and log Q(T >= s) about b, the least
 K_Q(v) - v s. Since log delta falls by c as epsilon rises by 1, the best has the largest a - b +
@@ -22,79 +25,113 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from attrs import frozen
 from flint import arb
+from numpy.typing import NDArray
 
 from ...exact.number import ball
+from ...exact.precision import floor_of
+from ...losses.cells import Cell, Cells
 from ..losses.continuous.sampled_gaussian import SampledGaussian
-from ..losses.law import Cumulant, cumulant_of
-from .cells import Bounded, divided, tail
-from .sides import Rule, Sides
+from ..losses.law import Cumulant, FiniteLoss, cumulant_of
+from .cells import DividedLoss, tail
 from .weights import Weights
 
 _ROUNDED = 1e-3  # of the variance of T, by which rounding may raise it
-_WIDE = 16.0  # deviations that the points span
+_WIDE, _MOST_POINTS = 16.0, 1 << 15  # deviations that the points span
+_ACCURACY, _SPARE = 48, 64  # bits; points that are rounded up weigh so much less
+_POINT = 2000  # units of work
 _LESS = (1, Fraction(4, 3), 2, 3, 4, 6)  # rates are k/t divided by one of these
 _FAR, _POINTS = 12.0, 2000  # of noise, to choose by
 _NEAR = (0.6, 1.6, 9)  # shares of a tilt, and how many of them
-_LONGEST = 16  # times as many points as the lattice of the sum has
 
 
-@frozen
-class DealtSteps(Bounded):
-    """Of one epoch. From above it is no loss at all: that is the part of others (`allocated`)."""
+@frozen(slots=False)
+class DealtSteps(FiniteLoss):
+    """T of one epoch, a statistic: no loss, which bounds nothing from above.
+
+    log_tail: of what may be left out. tilt: where delta is decided, about.
+    """
 
     noise: Fraction
     taken: int
     steps: int
     removing: bool
+    log_tail: float
+    tilt: float
 
     def largest(self) -> arb:
-        """None above nothing."""
-        return arb(0)
+        """Nothing is known of it."""
+        return arb.pos_inf()
 
-    def cumulant(self, c: float) -> Cumulant:
-        """Of no loss."""
-        return Cumulant(0.0, 0.0, 0.0)
+    def sketch(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Values and logarithms of P-masses, about."""
+        p, _ = self._laws
+        logs = np.array([math.log(max(int(mass), 1)) for mass in p.masses.coeffs()])
+        values = (p.first + np.arange(len(logs), dtype=np.float64)) * float(p.step)
+        logs = logs + p.log_unit - float(p.tilt) * values
+        return values, logs
 
-    def sides(
-        self, step: Fraction, tilt: Fraction, rule: Rule, log_tail: float, points: int
-    ) -> Sides:
-        """As `Sides.of`, on a lattice of its own."""
-        spread = float(step) * math.sqrt(self.taken + 1)
-        rounded = points / _WIDE * math.sqrt(12 * _ROUNDED / self.steps)
-        width = Fraction(2) ** math.floor(math.log2(spread * max(rounded, 1 / _LONGEST)))
-        there, apart = self._one(width, float(tilt), log_tail - math.log(self.steps))
-        rule = rule._replace(most=max(rule.most // (2 * self.steps * self.steps.bit_length()), 1))
+    def cells(self, step: arb, tilt: float, points: int) -> Cells:
+        """Of the values of T: P's masses at least, Q's at most."""
+        p, q = self._laws
+        h, fall = ball(p.step), -(-ball(q.tilt * q.step)).expm1()
+        masses = [int(mass) for mass in p.masses.coeffs()]
+        others = [int(mass) for mass in q.masses.coeffs()]
+        cells, last = list[Cell](), max(p.first + len(p), q.first + len(q)) - 1
+        for k in range(min(p.first, q.first), last + 1):
+            here = masses[k - p.first] if 0 <= k - p.first < len(masses) else 0
+            other = others[k - q.first] if 0 <= k - q.first < len(others) else 0
+            cut = arb(1) if k == last else fall  # of the rest
+            place = floor_of(h * k / step)
+            cells.append(
+                Cell(
+                    place,
+                    place,
+                    p.untilted(here, h * k),
+                    q.untilted(other, h * k) + cut * q.untilted(q.rest, h * k),
+                )
+            )
+        return Cells(cells, arb(0), _POINT * len(cells))
+
+    @cached_property
+    def _laws(self) -> tuple[Weights, Weights]:
+        """P's weights, rounded down, and Q's, rounded up."""
+        middle = Fraction(self.taken, self.steps)
+        rate = max((middle / n for n in _LESS), key=lambda rate: self._told(float(rate)))
+        ratio, apart = self._noise
+        spread = math.sqrt(self.steps * cumulant_of(apart, self._values(float(rate), ratio))[2])
+        fine = max(math.sqrt(12 * _ROUNDED / self.steps), _WIDE / _MOST_POINTS)
+        width = Fraction(2) ** math.floor(math.log2(spread * fine))
+        there, without = self._one(rate, width)
+        bits = _ACCURACY + (_SPARE * _MOST_POINTS * self.steps**2).bit_length()
+        most = max((1 << bits - _ACCURACY) // (8 * self.steps * self.steps.bit_length()), 1)
+        tilt = Fraction(self.tilt)
 
         def summed(taken: int, up: bool) -> Weights:
-            found: Weights | None = None
-            for masses, count in ((there, taken), (apart, self.steps - taken)):
+            total: Weights | None = None
+            for masses, count in ((there, taken), (without, self.steps - taken)):
                 if count:
                     one = {k: m.upper() if up else m.lower() for k, m in masses.items()}
-                    each = Weights.of(one, up, rule.bits, width, tilt + up, rule.most)
-                    sum_ = each.power(count, rule.most)
-                    found = sum_ if found is None else found.times(sum_).cut(rule.most * self.steps)
-            assert found is not None
-            return found
+                    each = Weights.of(one, up, bits, width, tilt + up, most).power(count, most)
+                    total = each if total is None else total.times(each).cut(most * self.steps)
+            assert total is not None
+            return total
 
-        with_user, without = (self.taken, 0) if self.removing else (0, self.taken)
-        nothing = Weights.of({0: arb(1)}, True, rule.bits, width, tilt, 0)
-        return Sides(nothing, summed(with_user, False), summed(without, True)).kept(rule)
+        taken = (self.taken, 0) if self.removing else (0, self.taken)
+        return summed(taken[0], False), summed(taken[1], True)
 
-    def _one(
-        self, step: Fraction, tilt: float, log_tail: float
-    ) -> tuple[dict[int, arb], dict[int, arb]]:
+    def _one(self, rate: Fraction, width: Fraction) -> tuple[dict[int, arb], dict[int, arb]]:
         """The masses of f with the user there, and without: all beyond the cells at their end."""
-        middle = Fraction(self.taken, self.steps)
-        rate = max((middle / n for n in _LESS), key=lambda rate: self._told(float(rate), tilt))
-        law = SampledGaussian(rate, self.noise, self.removing)
-        cells, q = divided(law, step, tilt, log_tail).cells, ball(rate)
-        highest = max(cell.high for cell in cells)
-        masses = [((low + high) // 2, p, r) for low, high, p, r, _ in cells]
-        masses.append((highest, *tail(law, ball(step) * highest)))
+        law, step, q = SampledGaussian(rate, self.noise, self.removing), ball(width), ball(rate)
+        loss = DividedLoss(law, self.log_tail - math.log(self.steps))
+        each = loss.cells(step, self.tilt, _MOST_POINTS).cells
+        highest = max(cell.high for cell in each)
+        masses = [((low + high) // 2, p, r) for low, high, p, r, _ in each]
+        masses.append((highest, *tail(law, step * highest)))
         there, apart = dict[int, arb](), dict[int, arb]()
         for k, p, r in masses:
             mixed, plain = (p, r) if self.removing else (r, p)
@@ -102,13 +139,22 @@ class DealtSteps(Bounded):
             there[k], apart[k] = there.get(k, arb(0)) + user, apart.get(k, arb(0)) + plain
         return there, apart
 
-    def _told(self, rate: float, tilt: float) -> float:
-        """About how much T tells."""
-        mu, sign = 1 / float(self.noise), 1 if self.removing else -1
+    @property
+    def _noise(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Logarithms of likelihood ratios, and of densities without the user."""
+        mu = 1 / float(self.noise)
         z = np.linspace(-_FAR, _FAR + 2 * mu, _POINTS)
-        ratio = mu * z - mu * mu / 2
-        f = sign * np.logaddexp(math.log1p(-rate), math.log(rate) + ratio)
-        apart = -z * z / 2
+        return mu * z - mu * mu / 2, -z * z / 2
+
+    def _values(self, rate: float, ratio: NDArray[np.float64]) -> NDArray[np.float64]:
+        sign = 1 if self.removing else -1
+        values: NDArray[np.float64] = sign * np.logaddexp(math.log1p(-rate), math.log(rate) + ratio)
+        return values
+
+    def _told(self, rate: float) -> float:
+        """About how much T tells."""
+        (ratio, apart), tilt = self._noise, self.tilt
+        f = self._values(rate, ratio)
         with_user, without = (self.taken, 0) if self.removing else (0, self.taken)
 
         def cumulant(c: float, taken: int) -> Cumulant:

@@ -7,7 +7,6 @@ L's masses above 0 under P and Q, those of -L below 0 with P and Q changed over,
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -15,55 +14,52 @@ from attrs import frozen
 from flint import arb
 from numpy.typing import NDArray
 
-from ...exact.number import ball
-from ..losses.law import Cumulant, cumulant_of
+from ...losses.cells import Cell, Cells
+from ..losses.continuous.mixture import MixtureLoss
+from ..losses.law import FiniteLoss
 from .blocks import BlockLoss
-from .cells import Bounded, Cell, Cells, Continuous, Seen, cells_of, divided, tail
-
-_TAIL = -100.0  # the logarithm of what is not looked at to choose by
+from .cells import DividedLoss, tail
 
 
 @frozen(slots=False)
-class TwoWayLoss(Bounded):
+class TwoWayLoss(FiniteLoss):
     """Of one batch. attained: the loss if a user is removed from Poisson sampling."""
 
-    attained: Continuous | BlockLoss
+    attained: DividedLoss | BlockLoss
 
     def largest(self) -> arb:
         """The same either way round."""
         return self.attained.largest()
 
-    def cumulant(self, c: float) -> Cumulant:
-        """Of the one that dominates, about."""
-        logs, losses = self._masses
-        return cumulant_of(logs + c * losses, losses)
+    def sketch(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Losses and logarithms of masses, about."""
+        return self._sketch
 
     @cached_property
-    def _masses(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        one = self.attained
-        logs, losses = one.about if isinstance(one, BlockLoss) else Seen(one, _TAIL).masses
+    def _sketch(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        losses, logs = self.attained.sketch()
         logs, losses = logs[losses > 0], losses[losses > 0]
         rest = max(1 - float((np.exp(logs) + np.exp(logs - losses)).sum()), 1e-300)
         return (
-            np.concatenate((logs - losses, [np.log(rest)], logs)),
             np.concatenate((-losses, [0.0], losses)),
+            np.concatenate((logs - losses, [np.log(rest)], logs)),
         )
 
-    def cells(self, step: Fraction, tilt: float, log_tail: float, points: int) -> Cells:
+    def cells(self, step: arb, tilt: float, points: int) -> Cells:
         """Those above 0, the same below, and what is left."""
         if isinstance(self.attained, BlockLoss):
-            return _of_blocks(cells_of(self.attained, step, tilt, log_tail, points))
-        one = divided(self.attained, step, tilt, log_tail)
+            return _of_blocks(self.attained.enclosed(step, tilt, points))
+        one = self.attained.cells(step, tilt, points)
+        law = self.attained.law
+        assert not isinstance(law, MixtureLoss)  # of batches no rate is told
         above = [cell for cell in one.cells if cell.low >= 0]
         for _, high, *_ in (cell for cell in one.cells if cell.low < 0 < cell.high):
-            ends = zip(
-                tail(self.attained, arb(0)), tail(self.attained, high * ball(step)), strict=True
-            )
+            ends = zip(tail(law, arb(0)), tail(law, step * high), strict=True)
             above.append(Cell(0, high, *((first - last).max(arb(0)) for first, last in ends)))
         below = [Cell(-high, -low, q, p) for low, high, p, q, _ in above]
-        p, q = tail(self.attained, arb(0))
+        p, q = tail(law, arb(0))
         rest = (1 - p - q).max(arb(0))
-        return Cells([*below, Cell(0, 0, rest, rest), *above], 2 * one.missing, one.cells)
+        return Cells([*below, Cell(0, 0, rest, rest), *above], 2 * one.missing, 2 * one.cost)
 
 
 def _of_blocks(one: Cells) -> Cells:
@@ -75,9 +71,9 @@ def _of_blocks(one: Cells) -> Cells:
     for cell in one.cells:
         low, high, p, q, _ = cell
         if 0 <= low < high:
-            found += [cell, Cell(-high, -low, q, p)]
+            found += [Cell(low, high, p.upper(), q), Cell(-high, -low, q.upper(), p)]
             surely += p.lower() + q.lower()
         elif high > 0:
-            found += [Cell(high, high, p, q), Cell(0, 0, q, p)]
+            found += [Cell(high, high, p.upper(), q), Cell(0, 0, q.upper(), p)]
     rest = (1 - surely).max(arb(0))
-    return Cells([*found, Cell(0, 0, rest, rest)], 2 * one.missing, one.cells)
+    return Cells([*found, Cell(0, 0, rest, rest)], 2 * one.missing, 2 * one.cost)

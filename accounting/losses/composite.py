@@ -19,7 +19,7 @@ from flint import acb, arb
 
 from ...exact.number import Real
 from ...exact.roots import float_root
-from .law import Atoms, Cumulant, Lattice, LossLaw
+from .law import Atoms, Cumulant, Lattice, LossLaw, PlainLoss
 
 NO_LATTICE = "non-lattice privacy-loss distribution (PLD)"  # why what is composed may stay wide
 
@@ -29,24 +29,10 @@ _LEAST, _LARGEST = 1e-9, 1e12  # the real parts c that are considered
 
 
 @frozen
-class Composite:
-    """Loss laws, each taken so many times, all independent."""
+class Together:
+    """Losses, each taken so many times, all independent."""
 
-    parts: Sequence[tuple[LossLaw, int]]
-
-    def transform(self, s: acb) -> acb:
-        """E e^(sL) over the outcomes with a finite loss."""
-        total = acb(1)
-        for law, times in self.parts:
-            total *= law.transform(s) ** times
-        return total
-
-    def size(self, s: acb) -> arb:
-        """An upper bound of |transform| on the ball s."""
-        total = arb(1)
-        for law, times in self.parts:
-            total *= abs(law.transform(s)).upper() ** times
-        return total
+    parts: Sequence[tuple[PlainLoss, int]]
 
     def escaping(self) -> arb:
         """P(L = infinity): 1 minus the probability that no part is infinite."""
@@ -101,16 +87,6 @@ class Composite:
         constant = (times * law.losses[0] for law, times in self.parts if _is_constant(law))
         return sum(constant, arb(0))
 
-    def cumulant(self, c: float) -> Cumulant:
-        """K and its derivatives at c, in floats."""
-        value = slope = curvature = 0.0
-        for law, times in self.parts:
-            one = law.cumulant(c)
-            value += times * one.value
-            slope += times * one.slope
-            curvature += times * max(one.curvature, 0.0)
-        return Cumulant(value, slope, curvature)
-
     def lattice(self) -> Lattice | None:
         """Where the sum lives: lattices of one unit add up to one whose step divides all steps.
 
@@ -142,7 +118,38 @@ class Composite:
         return Lattice(unit, origin, step or Fraction(1), summit)
 
 
-def _is_constant(law: LossLaw) -> TypeGuard[Atoms]:
+@frozen
+class Composite(Together):
+    """The same of laws that are known by their transforms."""
+
+    parts: Sequence[tuple[LossLaw, int]]
+
+    def transform(self, s: acb) -> acb:
+        """E e^(sL) over the outcomes with a finite loss."""
+        total = acb(1)
+        for law, times in self.parts:
+            total *= law.transform(s) ** times
+        return total
+
+    def size(self, s: acb) -> arb:
+        """An upper bound of |transform| on the ball s."""
+        total = arb(1)
+        for law, times in self.parts:
+            total *= abs(law.transform(s)).upper() ** times
+        return total
+
+    def cumulant(self, c: float) -> Cumulant:
+        """K and its derivatives at c, in floats."""
+        value = slope = curvature = 0.0
+        for law, times in self.parts:
+            one = law.cumulant(c)
+            value += times * one.value
+            slope += times * one.slope
+            curvature += times * max(one.curvature, 0.0)
+        return Cumulant(value, slope, curvature)
+
+
+def _is_constant(law: PlainLoss) -> TypeGuard[Atoms]:
     """Has it one finite loss, which lies on no lattice that is known?"""
     return isinstance(law, Atoms) and len(law) == 1 and law.lattice is None
 

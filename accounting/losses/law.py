@@ -17,6 +17,7 @@ from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact import Real, ball, working_precision
+from ...losses.cells import Cells, Loss, listed_cells
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.theta import theta, theta_at_zero
 
@@ -30,6 +31,7 @@ class Cumulant(NamedTuple):
 
 
 _TINY = 1e-290  # of smaller ones floats do not tell the logarithm
+_OUTCOME = 100  # units of work
 _NOTHING = -1e15  # the logarithm of a mass that is 0
 
 
@@ -69,8 +71,8 @@ class FiniteLoss:
         return arb(0)
 
 
-class LossLaw(Protocol):
-    """What composition needs of a privacy-loss law. Balls are at the working precision."""
+class PlainLoss(Protocol):
+    """What is known of any privacy loss. Balls are at the working precision."""
 
     @property
     def lattice(self) -> Lattice | None:
@@ -87,12 +89,16 @@ class LossLaw(Protocol):
         ...
 
     def missing(self) -> arb:
-        """P of the outcomes that are left out of `transform`."""
+        """P of the outcomes that are left out."""
         ...
 
     def largest(self) -> arb:
         """The supremum of the finite losses."""
         ...
+
+
+class LossLaw(PlainLoss, Protocol):
+    """A loss that is known by its transform."""
 
     def transform(self, s: acb) -> acb:
         """E_P e^(sL) over the outcomes with a finite loss; also on wide balls."""
@@ -101,6 +107,10 @@ class LossLaw(Protocol):
     def cumulant(self, c: float) -> Cumulant:
         """The logarithm of `transform` at c > 0, about."""
         ...
+
+
+class CellLoss(PlainLoss, Loss, Protocol):
+    """A loss that is known by its cells."""
 
 
 class _Closed:
@@ -225,6 +235,11 @@ class Atoms:
         """Losses, and logarithms of masses, about."""
         logs, losses = self._floats
         return losses, logs
+
+    def cells(self, step: arb, tilt: float, points: int) -> Cells:
+        """All outcomes by the steps that they lie between."""
+        cells = listed_cells(self.masses, self.losses, step)
+        return Cells(cells, self._missing, _OUTCOME * len(self))
 
     def cumulant(self, c: float) -> Cumulant:
         logs, losses = self._floats

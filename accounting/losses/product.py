@@ -41,7 +41,7 @@ from .law import Atoms, LossLaw
 from .of_pair import listed_law, loss_law, window
 
 _MOST_PAIRS = 1000
-_MOST_TOGETHER = 2_000_000  # outcomes of different uses that are listed
+MOST_TOGETHER = 2_000_000  # outcomes of different uses that are listed
 _MOST_RANKED = 100_000  # outcomes of all pairs
 _BITS = 128
 _TAIL = -150.0  # the logarithm of the mass left out where pairs are only ranked
@@ -142,9 +142,9 @@ class Product:
 
     def atoms(self, log_tail: float) -> list[tuple[Atoms, int]]:
         """The same, loss by loss. Raises ArithmeticError where these are too many altogether."""
-        if (count := self.outcomes(log_tail)) > _MOST_TOGETHER:
+        if (count := self.outcomes(log_tail)) > MOST_TOGETHER:
             raise ArithmeticError(
-                f"these uses have {count} outcomes altogether, more than {_MOST_TOGETHER}"
+                f"these uses have {count} outcomes altogether, more than {MOST_TOGETHER}"
             )
         return [(self.listed(factor, log_tail), factor.times) for factor in self.factors]
 

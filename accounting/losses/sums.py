@@ -8,88 +8,247 @@ list, and from both sides otherwise.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from itertools import islice
+from typing import NamedTuple, TypeAlias
 
 from flint import arb, ctx
 
-from ...exact.deadline import OutOfTimeError, check_time
+from ...exact.deadline import OutOfTimeError, check_time, time_left, where_possible
 from ...exact.enclosure import Enclosure
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
-from ...exact.precision import enclose_between, refine, working_precision
-from ...losses.lattice import BITS, Answer, refined
+from ...exact.precision import CAP, WIDTH, enclose_between, refine, working_precision
+from ...losses.lattice import BITS, refined
+from ...losses.planning import Sketch, Sketches
 from ..divergences.privacy_profile import Event, root_near, value_at
-from ..scenario import Scenario
+from ..figure import Figure
+from ..scenario import Scenario, Use
 from .adaptive import Menu, adaptive_delta, adaptive_epsilon
-from .composite import NO_LATTICE, Composite, Saddle, saddle_at, saddle_for
+from .bracket import (
+    MOST_OUTCOMES,
+    Losses,
+    Parts,
+    are_many,
+    by_blocks,
+    discrete_losses,
+    is_wide,
+    losses_of,
+)
+from .composite import NO_LATTICE, Composite, Saddle, Together, saddle_at, saddle_for
+from .continuous.uses import has_no_outcomes
 from .distance import total_variation
 from .lattice import LatticeTail
 from .law import Atoms
 from .listed import ListedLoss, count_values
-from .product import Charges, Product, product_of
+from .product import Charges, Product, outcomes, product_of
 
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
 _MOST_LISTED = 150_000  # values of a composed loss that are listed
 _NEGLIGIBLE = Fraction(1, 10**300)  # nobody asks how much less delta is than this
 _UNITS = 2e7  # of work, that about a second of the processor does
-_FIRST_POINTS = 1 << 14
+OFF_LATTICE = Fraction(1, 10**6)  # the width of sums off a lattice, where no other is asked
+_CLOSE, _EVERY = 35.0, 20.0  # so far below delta, in its logarithm, is what is left out; steps
 FIRST_TAIL = -150.0  # the logarithm of the mass left out before delta is known, about
 _BELOW_DELTA = 20.0  # by so much less in its logarithm may be left out of what is played out
+_BOTH_ENDS = 4  # so much narrower is each of two that an answer lies between
 _CANDIDATES = 2  # of several pairs, so many are tried for the lower bound
 
 LEAST_LOG_DELTA = -1e5
 _NEAR_ZERO = 0.01  # below this level it is checked whether epsilon is 0
 _LARGE_DELTA = Fraction(1, 10)  # from here on as well, before anything else
 _COARSE = Fraction(1, 10**6)
+_ROUGHLY, _LITTLE = Fraction(1, 1000), 0.2  # width and seconds of work, in little time
+_FIRST_POINTS, _FEWEST = 1 << 12, 1 << 10  # of the first lattice; of outcomes in blocks
+_MOST_TOGETHER = 100_000  # outcomes of all uses of a list, in little time
+_PER_OUTCOME = 1e-6  # seconds, of each that is listed
+_FEW_PAIRS, _ANY = 4, -50.0  # whose outcomes are counted, at such a logarithm of a delta
 
+BETWEEN = "it was measured between distributions that dominate and what is certain"
 _OPEN_CHOICE = "which of several pairs of neighbours an adversary picks is open"
 _ORDER = "the releases count in whichever order costs most, not in the order listed"
 
+Enough: TypeAlias = Callable[[Enclosure], bool]
+
+
+def never(_: Enclosure) -> bool:
+    """Nothing is narrow enough."""
+    return False
+
+
+def coarse(uses: Scenario, figure: Figure) -> Enclosure:
+    """delta at an epsilon, or epsilon at a delta, on as fine a lattice as takes little time.
+
+    Raises OutOfTimeError where listing the outcomes alone takes too long, and DoesNotApplyError.
+    """
+    assert figure.at is not None
+    if _PER_OUTCOME * sum(map(_listed, uses)) > time_left():
+        raise OutOfTimeError("the time allowed is too little for so many outcomes")
+    composed = composed_delta if figure.quantity == "delta" else composed_epsilon
+    return composed(uses, figure.at, _ROUGHLY, CAP, _LITTLE, points=_FEWEST)
+
+
+def most_costly(uses: Scenario) -> Scenario:
+    """The uses of fewest outcomes, so of least noise, of a list that takes long: it costs more."""
+    few, total = list[Use](), 0
+    for count, index in sorted((_listed(use), index) for index, use in enumerate(uses)):
+        total += count
+        if few and total > _MOST_TOGETHER:
+            break
+        few.append(uses[index])
+    return tuple(few)
+
+
+def _listed(use: Use) -> int:
+    """How many outcomes are listed of it, at most."""
+    if has_no_outcomes(use.mechanism):
+        return 0
+    pairs = islice(use.mechanism.pairs(), _FEW_PAIRS)
+    with where_possible():
+        return sum(min(outcomes(pair, _ANY), MOST_OUTCOMES) for pair in pairs)
+    return MOST_OUTCOMES  # more than anybody lists
+
 
 def composed_delta(
-    uses: Scenario, epsilon: Fraction, width: Fraction, cap: int, work: float = WORK
+    uses: Scenario,
+    epsilon: Fraction,
+    width: Fraction,
+    cap: int,
+    work: float = WORK,
+    enough: Enough = never,
+    points: int = 0,
 ) -> Enclosure:
-    """The least delta for which these uses are (epsilon, delta)-DP in this scenario."""
+    """The least delta for which these uses are (epsilon, delta)-DP in this scenario.
+
+    work: about how many seconds a lattice may take, where losses are moved to one. enough: what
+    makes a narrower enclosure needless. points: if any, they are moved to a lattice of so many at
+    first, whatever else is known of them.
+    """
     with working_precision(BITS):
-        level = float(ball(epsilon).mid())
-        plain = product_of(uses, math.inf).fixed(0).composite(FIRST_TAIL)
-        void = plain.is_void() or not plain.parts
-        log_delta = 0.0 if void else max(saddle_at(plain, level).log_delta, LEAST_LOG_DELTA)
+        beside, others = losses_of(uses, FIRST_TAIL, FIRST_TAIL)
+        log_delta = _log_delta(beside, product_of(others, math.inf).fixed(0), epsilon)
+        if beside.dominating:
+            beside, _ = losses_of(uses, log_delta, _tail(log_delta))
+    product = product_of(others, log_delta)
+    if not product.factors and not beside.dominating:  # nothing is released
+        return Enclosure.exactly(0)
+    one_end = goal(width) / (1 if product.is_exact else _BOTH_ENDS)
+
+    def measure(product: Product, share: float) -> Enclosure:
+        if (flat := _beyond_all_losses(beside, product, epsilon)) is not None:
+            return flat.found_by(_BY_LARGEST)
+        is_exact = not beside.dominating and not points
+        if is_exact and (events := _events(product, log_delta)) is not None:
+            return _exact_delta(product, epsilon, log_delta, events, width, cap)
+        asked = _Asked(log_delta, one_end, share * work, enough, points)
+        return _by_lattice(beside, product, asked, epsilon=epsilon)
+
     return over_choices(
-        product_of(uses, log_delta),
-        lambda product, share: _delta(product, epsilon, log_delta, width, cap, share * work),
-        lambda menus, share: adaptive_delta(menus, epsilon, width, share * work),
+        product,
+        measure,
+        _play(
+            beside,
+            points,
+            lambda menus, share: adaptive_delta(menus, epsilon, one_end, share * work),
+        ),
         log_delta,
-        width,
+        goal(width),
     )
 
 
 def composed_epsilon(
-    uses: Scenario, delta: Fraction, width: Fraction, cap: int, work: float = WORK
+    uses: Scenario,
+    delta: Fraction,
+    width: Fraction,
+    cap: int,
+    work: float = WORK,
+    enough: Enough = never,
+    points: int = 0,
 ) -> Enclosure:
-    """The least epsilon >= 0 for which these uses are (epsilon, delta)-DP, delta > 0."""
+    """The least epsilon >= 0 for which these uses are (epsilon, delta)-DP, delta > 0.
+
+    Arguments as for `composed_delta`.
+    """
     if delta == 1:
         return Enclosure.exactly(0)
-    if delta >= _LARGE_DELTA and composed_delta(uses, Fraction(0), _COARSE, cap, work).at_most(
-        delta
-    ):
-        return Enclosure.exactly(0)
+    if delta >= _LARGE_DELTA:
+        least = composed_delta(uses, Fraction(0), _COARSE, cap, work, enough, points)
+        if least.at_most(delta):
+            return Enclosure.exactly(0)
     log_delta = float(ball(delta).log().mid())
+    with working_precision(BITS):
+        beside, others = losses_of(uses, log_delta, _tail(log_delta))
+    product = product_of(others, log_delta)
+    if not product.factors and not beside.dominating:  # nothing is released
+        return Enclosure.exactly(0)
+    one_end = goal(width) / (1 if product.is_exact else _BOTH_ENDS)
+
+    def measure(product: Product, share: float) -> Enclosure:
+        asked = _Asked(log_delta, one_end, share * work, enough, points)
+        return _epsilon(beside, product, delta, asked, width, cap, not points)
+
     return over_choices(
-        product_of(uses, log_delta),
-        lambda product, share: _epsilon(product, delta, log_delta, width, cap, share * work),
-        lambda menus, share: adaptive_epsilon(menus, delta, width, share * work),
+        product,
+        measure,
+        _play(
+            beside,
+            points,
+            lambda menus, share: adaptive_epsilon(menus, delta, one_end, share * work),
+        ),
         log_delta,
-        width,
+        goal(width),
     )
+
+
+class _Asked(NamedTuple):
+    """What is asked of a lattice: where delta is, about; width, seconds of work, first points."""
+
+    log_delta: float
+    width: Fraction
+    work: float
+    enough: Enough
+    points: int
+
+
+def goal(width: Fraction) -> Fraction:
+    """How narrow sums off a lattice are, where no other width than that of exact ones is asked."""
+    return OFF_LATTICE if width == WIDTH else width
+
+
+def _log_delta(beside: Losses, product: Product, epsilon: Fraction) -> float:
+    """The logarithm of delta there, about, at the working precision."""
+    level, log_tail = float(ball(epsilon).mid()), FIRST_TAIL
+    while True:
+        composite = _together(beside, product, log_tail)
+        if not composite.parts or composite.is_void():
+            return 0.0
+        if not composite.largest() < level or composite.missing() <= 0:
+            break
+        if log_tail < LEAST_LOG_DELTA:
+            return LEAST_LOG_DELTA
+        log_tail *= 4
+    if not beside.dominating and not are_many(product, log_tail):
+        here = saddle_at(product.composite(log_tail), level)
+        return max(here.log_delta, LEAST_LOG_DELTA)
+    losses = beside.plus(discrete_losses(product, log_tail).dominating).dominating
+    sketches = Sketches(Sketch.of(*loss.sketch(), times) for loss, times in losses)
+    return max(min(sketches.log_delta(level), 0.0), LEAST_LOG_DELTA)
+
+
+def _tail(log_delta: float) -> float:
+    """The logarithm of the P-mass that is left out off a lattice: alike for figures near by."""
+    return _EVERY * math.floor((log_delta - _CLOSE) / _EVERY)
+
+
+def _play(beside: Losses, points: int, play: _Play) -> _Play | None:
+    return None if beside.dominating or points else play
 
 
 def over_choices(
     product: Product,
     measure: Callable[[Product, float], Enclosure],
-    play: Callable[[Sequence[Menu], float], Enclosure] | None,
+    play: _Play | None,
     log_delta: float,
     width: Fraction,
 ) -> Enclosure:
@@ -99,8 +258,6 @@ def over_choices(
     measure: of what is composed, with a share of the work allowed. play: of menus, likewise; None
     where that is not possible.
     """
-    if not product.factors:  # nothing is released
-        return Enclosure.exactly(0)
     if product.is_exact:
         return measure(product, 1.0)
     candidates = min(_CANDIDATES, max(len(factor.among) for factor in product.factors))
@@ -125,6 +282,7 @@ def over_choices(
 
 # -- which way ------------------------------------------------------------------------------------
 
+_Play: TypeAlias = Callable[[Sequence[Menu], float], Enclosure]
 _Exceeding: TypeAlias = Callable[[arb, "Fraction | None"], Event]
 _Events: TypeAlias = Callable[[Product, float, Saddle], _Exceeding]
 
@@ -133,6 +291,8 @@ def _events(product: Product, log_delta: float) -> _Events | None:
     """How events {L > level} are measured exactly; None where it is moved to a lattice."""
     with working_precision(BITS):
         tail = _log_tail(log_delta)
+        if are_many(product, tail):
+            return None
         if product.composite(tail).lattice() is not None:
             return _on_lattice
         if product.outcomes(tail) > 2 * _MOST_LISTED:
@@ -159,7 +319,7 @@ def _in_list(product: Product, log_tail: float, saddle: Saddle) -> _Exceeding:
     return exceeding
 
 
-_BY_LARGEST, _BY_GRID = "largest loss", "losses moved to a lattice"
+_BY_LARGEST, _BY_LATTICE = "largest loss", "losses moved to a lattice"
 _BY_EVENTS: dict[_Events, str] = {_on_lattice: "losses on a lattice", _in_list: "listed losses"}
 
 
@@ -188,16 +348,14 @@ def _refined(
 # -- delta(level) ---------------------------------------------------------------------------------
 
 
-def _delta(
-    product: Product, epsilon: Fraction, log_delta: float, width: Fraction, cap: int, work: float
+def _exact_delta(
+    product: Product,
+    epsilon: Fraction,
+    log_delta: float,
+    events: _Events,
+    width: Fraction,
+    cap: int,
 ) -> Enclosure:
-    flat = _beyond_all_losses(product, epsilon)
-    if flat is not None:
-        return flat.found_by(_BY_LARGEST)
-    events = _events(product, log_delta)
-    if events is None:
-        return _delta_on_grid(product, epsilon, log_delta, width, work).found_by(_BY_GRID)
-
     def exact() -> Enclosure:
         tail, here = _log_tail(log_delta), ball(epsilon)
         saddle = saddle_at(product.composite(tail), float(here.mid()))
@@ -208,18 +366,26 @@ def _delta(
     return _refined(product, exact, width, cap).found_by(_BY_EVENTS[events])
 
 
-def _beyond_all_losses(product: Product, epsilon: Fraction) -> Enclosure | None:
+def _beyond_all_losses(beside: Losses, product: Product, epsilon: Fraction) -> Enclosure | None:
     """delta(epsilon) where no finite loss exceeds epsilon for certain; None elsewhere."""
     with working_precision(BITS):
-        composite = product.composite(FIRST_TAIL)
+        composite = _together(beside, product)
         if not composite.is_void():
             summit, level = composite.summit(), ball(epsilon)
             if not (composite.largest() <= level if summit is None else summit <= epsilon):
                 return None
+            if not composite.missing() <= 0:  # what is left out may have larger losses
+                return None
         return infinite_losses(composite, product.charges(), ball(epsilon).exp())
 
 
-def infinite_losses(composite: Composite, charges: Charges, odds: arb) -> Enclosure:
+def _together(beside: Losses, product: Product, log_tail: float = FIRST_TAIL) -> Together:
+    if are_many(product, log_tail):
+        return Together([*beside.dominating, *discrete_losses(product, log_tail).dominating])
+    return Together([*beside.dominating, *product.composite(log_tail).parts])
+
+
+def infinite_losses(composite: Together, charges: Charges, odds: arb) -> Enclosure:
     """delta(level) by infinite losses alone, odds = e^level."""
     exactly = composite.exactly_escaping()
     if exactly is not None and charges.are_none and composite.missing() == 0:
@@ -229,46 +395,90 @@ def infinite_losses(composite: Composite, charges: Charges, odds: arb) -> Enclos
     return enclose_between(lower.min(arb(1)), upper.min(arb(1)))
 
 
-def _narrowed(answers: Iterator[Answer], width: Fraction, work: float) -> Enclosure:
-    """The first that is as narrow, or the last for which so many seconds of work are enough."""
-    enclosure = Enclosure.unknown()
-    for answer in answers:
-        check_time()
-        enclosure = enclose_between(answer.lower, answer.upper)
-        if enclosure.is_within(width) or answer.next_cost > work * _UNITS:
-            break
-    return enclosure if enclosure.is_within(width) else enclosure.because(NO_LATTICE)
-
-
-def _delta_on_grid(
-    product: Product, epsilon: Fraction, log_delta: float, width: Fraction, work: float
+def _by_lattice(
+    beside: Losses,
+    product: Product,
+    asked: _Asked,
+    *,
+    delta: Fraction | None = None,
+    epsilon: Fraction | None = None,
 ) -> Enclosure:
+    """Losses moved to ever finer lattices, until that is narrow enough or the work is done."""
+    enclosure: Enclosure | None = None
     with working_precision(BITS):
-        parts, level = product.atoms(_log_tail(log_delta)), ball(epsilon)
-        answers = refined(parts, epsilon=level, charged=product.charges(), points=_FIRST_POINTS)
-        return _narrowed(answers, width, work)
+        tail, product = _tail(asked.log_delta), by_blocks(product)
+        discrete = discrete_losses(product, tail)
+        losses = beside.plus(discrete.dominating, discrete.attained)
+        target = None if delta is None else ball(delta)
+        if target is not None:
+            composite, charges = Together(losses.dominating), product.charges()
+            if composite.escaping() - charges.less_p - charges.slack > target:
+                return never_below(composite, target, charges)
+            enclosure = (
+                _by_top_losses(discrete.dominating, target, charges)
+                if not beside.dominating
+                else None
+            )
+            if enclosure is not None and enclosure.is_within(asked.width):
+                return enclosure
+        answers = refined(
+            losses.dominating,
+            attained=losses.attained,
+            delta=target,
+            epsilon=None if epsilon is None else ball(epsilon),
+            charged=product.charges(),
+            width=float(asked.width),
+            units=asked.work * _UNITS,
+            points=asked.points or (_FEWEST if is_wide(losses) else _FIRST_POINTS),
+        )
+        bare = enclosure
+        try:
+            for answer in answers:
+                here = enclose_between(answer.lower, answer.upper)
+                enclosure = here if bare is None else here.intersection(bare)
+                if asked.enough(enclosure):
+                    break
+                check_time()
+        except OutOfTimeError:
+            if enclosure is bare:
+                raise
+    assert enclosure is not None
+    if not enclosure.is_within(asked.width):
+        enclosure = enclosure.because(NO_LATTICE if losses.attained is None else BETWEEN)
+    return enclosure.found_by(_BY_LATTICE)
 
 
 # -- epsilon(delta) -------------------------------------------------------------------------------
 
 
 def _epsilon(
-    product: Product, delta: Fraction, log_delta: float, width: Fraction, cap: int, work: float
+    beside: Losses,
+    product: Product,
+    delta: Fraction,
+    asked: _Asked,
+    width: Fraction,
+    cap: int,
+    is_exact: bool,
 ) -> Enclosure:
+    log_delta = asked.log_delta
     with working_precision(BITS):
-        composite, charges = product.composite(FIRST_TAIL), product.charges()
+        composite, charges = _together(beside, product), product.charges()
         if composite.is_void():
             if infinite_losses(composite, charges, arb(1)).at_most(delta):
                 return Enclosure.exactly(0)
             return never_below(composite, ball(delta), charges)
         largest = largest_level(composite, charges, delta)
-    distance = total_variation(product)
-    if largest.upper == 0 or (distance is not None and distance <= delta):
+    if largest.upper == 0:
         return Enclosure.exactly(0)
-    events = _events(product, log_delta)
+    events = None
+    if not beside.dominating and is_exact:
+        distance = total_variation(product)
+        if distance is not None and distance <= delta:
+            return Enclosure.exactly(0)
+        events = _events(product, log_delta)
     if events is None:
-        found = _epsilon_on_grid(product, delta, log_delta, width, work).found_by(_BY_GRID)
-        return found.intersection(Enclosure(Fraction(0), largest.upper))
+        enclosure = _by_lattice(beside, product, asked, delta=delta)
+        return enclosure.intersection(Enclosure(Fraction(0), largest.upper))
 
     def exact() -> Enclosure:
         target, tail, charges = ball(delta), _log_tail(log_delta), product.charges()
@@ -288,7 +498,7 @@ def _epsilon(
     return _refined(product, exact, width, cap).found_by(_BY_EVENTS[events])
 
 
-def largest_level(composite: Composite, charges: Charges, delta: Fraction) -> Enclosure:
+def largest_level(composite: Together, charges: Charges, delta: Fraction) -> Enclosure:
     """A level >= 0 beyond which delta(level) is at most this delta, where one is known for certain.
 
     So it is beyond the largest finite loss, where infinite ones weigh no more: also just as much.
@@ -303,7 +513,7 @@ def largest_level(composite: Composite, charges: Charges, delta: Fraction) -> En
     return enclose_between(arb(0), composite.largest().max(arb(0)))
 
 
-def never_below(composite: Composite, target: arb, charges: Charges) -> Enclosure:
+def never_below(composite: Together, target: arb, charges: Charges) -> Enclosure:
     """epsilon where infinite losses alone may weigh more than the target.
 
     Infinite if they are certain; else Q may give their outcomes up to less_q + slack, so that
@@ -328,34 +538,19 @@ def towards(composite: Composite, target: arb, charges: Charges) -> Saddle | Non
     return saddle if saddle.level > 0 else saddle_at(composite, 0.0)
 
 
-def _epsilon_on_grid(
-    product: Product, delta: Fraction, log_delta: float, width: Fraction, work: float
-) -> Enclosure:
-    with working_precision(BITS):
-        parts, target, charges = product.atoms(_log_tail(log_delta)), ball(delta), product.charges()
-        composite = Composite(parts)
-        if composite.escaping() - charges.less_p - charges.slack > target:
-            return never_below(composite, target, charges)
-        bracket = enclose_between(*_by_top_losses(parts, target, charges))
-        if bracket.is_within(width):
-            return bracket
-        answers = refined(parts, delta=target, charged=charges, points=_FIRST_POINTS)
-        return _narrowed(answers, width, work).intersection(bracket)
-
-
-def _by_top_losses(
-    parts: Sequence[tuple[Atoms, int]], target: arb, charges: Charges
-) -> tuple[arb, arb]:
+def _by_top_losses(parts: Parts, target: arb, charges: Charges) -> Enclosure | None:
     """Bounds of epsilon from the largest loss alone: narrow where delta is below its probability.
+
+    None where losses are not listed.
 
     Below, the root of the event that all uses have their largest loss (or an infinite one); above,
     the largest loss, beyond which only infinite losses count.
     """
-    composite = Composite(parts)
+    composite = Together(parts)
     escaping, p, loss = composite.escaping(), arb(1), arb(0)
     for law, times in parts:
-        if not len(law):
-            return arb(0), arb.pos_inf()
+        if not isinstance(law, Atoms) or not len(law):
+            return None
         top = max(range(len(law)), key=lambda x: float(law.losses[x].mid()))
         p *= law.masses[top] ** times
         loss += law.losses[top] * times
@@ -364,4 +559,4 @@ def _by_top_losses(
     low = (gain / p).log() + loss if gain > 0 else arb(0)
     largest = composite.largest()
     rest = escaping + composite.missing() + charges.above(largest.exp())
-    return low.max(arb(0)), largest if rest <= target else arb.pos_inf()
+    return enclose_between(low.max(arb(0)), largest if rest <= target else arb.pos_inf())

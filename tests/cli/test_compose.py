@@ -272,7 +272,7 @@ def test_json_names_the_methods_that_found_the_ends():
     shown = run_json("skellam:variance=100*20", "--delta", "1e-6", "--pure", "--order", "2")
     for result in shown["results"]:
         assert result["methods"] and all(isinstance(name, str) for name in result["methods"])
-    assert set(shown["results"][-1]["methods"]) <= {"coarse grid", "losses moved to a lattice"}
+    assert set(shown["results"][-1]["methods"]) <= {"losses moved to a lattice"}
 
 
 @pytest.mark.contract

@@ -14,7 +14,7 @@ from mpmath import mpf
 
 from exactdp.exact.precision import working_precision
 from exactdp.losses import fourier, lattice
-from exactdp.losses.cells import on_lattice
+from exactdp.losses.cells import Cell, Cells, listed_cells, on_lattice
 from exactdp.losses.lattice import Charged, Rare, compose, refined
 
 DIGITS = 50
@@ -36,8 +36,11 @@ class Table:
         lost = sum((a for a, b in zip(self.p, self.q, strict=True) if a and not b), Fraction(0))
         return arb(lost.numerator) / lost.denominator
 
-    def missing(self):
-        return arb(0)
+    def largest(self):
+        return max(loss.upper() for loss in self.losses)
+
+    def cells(self, step, tilt, points):
+        return Cells(listed_cells(self.masses, self.losses, step), arb(0), len(self.masses))
 
     def sketch(self):
         return tuple(
@@ -131,6 +134,46 @@ def test_both_ends_hold_sums_over_all_outcomes(seed):
     assert_holds(parts, rng.choice((64, 256, 1024)), rng)
 
 
+class WideCells(Table):
+    """The same in cells of several steps, and the least losses counted at one end."""
+
+    def cells(self, step, tilt, points):
+        found, width = {}, 5
+        for cell in super().cells(step, tilt, points).cells:
+            low = cell.low // width * width
+            p, q = found.get(low, (arb(0), arb(0)))
+            found[low] = p + cell.p, q + cell.q
+        least = min(found)
+        p, q = found.pop(least)
+        ends = [Cell(least + width, least + width, p, q)]
+        ends += [Cell(low, low + width, p, q) for low, (p, q) in found.items()]
+        return Cells(ends, arb(0), 1)
+
+
+class Attained(Table):
+    """A statistic: all of some outcomes' P- and Q-masses at one value, some of P's left out."""
+
+    def cells(self, step, tilt, points):
+        one = super().cells(step, tilt, points).cells
+        return Cells([Cell(c.low, c.low, c.p * arb("0.99"), c.q) for c in one], arb(0), 1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_wide_cells_and_statistics_hold_sums_over_all_outcomes(seed):
+    rng = random.Random(seed)
+    one, times = drawn(rng), rng.choice((1, 2, 5))
+    wide = WideCells(one.p, one.q)
+    assert_holds([(wide, times)], 1024, rng)
+    pairs, level = together([(one, times)]), arb(rng.choice(("0", "0.5", "1")))
+    with working_precision(lattice.BITS):
+        parts = [(Attained(one.p, one.q), times)]
+        answers = [*refined([(wide, times)], attained=parts, epsilon=level, width=1e-3)]
+        truth = delta_of(pairs, mpf(level.str(40, radius=False)))
+        for answer in answers:
+            assert mpf(answer.lower.str(40, radius=False)) <= truth * (1 + mpf(10) ** -25)
+            assert truth <= mpf(answer.upper.str(40, radius=False)) * (1 + mpf(10) ** -25)
+
+
 @pytest.mark.parametrize(
     "seed", [*range(6), *(pytest.param(s, marks=pytest.mark.slow) for s in range(6, 200))]
 )
@@ -184,7 +227,8 @@ def test_charges_widen_both_ends():
 def test_coins_leave_nothing_out():
     table = Table(["0.5", "0.3", "0.2"], ["0.3", "0.3", "0.4"])
     with working_precision(lattice.BITS):
-        found = on_lattice(table, arb(0.01))
+        step = arb(0.01)
+        found = on_lattice(table.cells(step, 0.0, 0).cells, arb(0), step)
         for which in (0, 1):
             assert sum((pair[which] for pair in found.masses.values()), arb(0)).overlaps(arb(1))
 

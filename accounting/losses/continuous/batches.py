@@ -6,7 +6,7 @@ profile than q h(1 + (g - 1)/q), g >= 1, either way round: that is attained, one
 throughout, by ((1-q) Q + q P, Q), whose laws are those of Poisson sampling with the user removed.
 
 One use is exact, then; several lie between that pair, composed, and the pair that has the profile
-both ways round. Of that H(g) = 1 - g + g H(1/g) for g < 1; it is composed on the grid
+both ways round. Of that H(g) = 1 - g + g H(1/g) for g < 1; it is composed on a lattice
 (`grid.two_way`). It costs no more than no sampling: by convexity q h(1 + (g-1)/q) <= h(g), h(1) <=
 1, both ways.
 
@@ -19,7 +19,7 @@ it is at most E_Q r^a + E_Q r^(1-a) - 1, both sides of Poisson sampling.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -73,15 +73,13 @@ def batched_renyi(one: FixedSize, order: Fraction, width: Fraction = WIDTH) -> E
     return lower.hull(plain.minimum(upper))
 
 
-def without_grid(
-    parts: Batches, measure: Callable[[list[tuple[LineLaw, int]]], Enclosure]
-) -> Enclosure:
-    """What it is for one use, or nothing sampled; else from what is attained up to no sampling."""
-    lower = measure(_laws(parts))
+def single_batch(uses: Sequence[Use]) -> list[tuple[LineLaw, int]] | None:
+    """The losses of one batch, or of batches of all users: what is exact; None of others."""
+    parts = batches_of(uses)
+    if parts is None:
+        return None
     alone = sum(times for _, times in parts) == 1
-    if alone or all(one.rate == 1 for one, _ in parts):
-        return lower
-    return lower.hull(measure(_unsampled(parts)))
+    return _laws(parts) if alone or all(one.rate == 1 for one, _ in parts) else None
 
 
 def plain_law(

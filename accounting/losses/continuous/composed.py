@@ -24,7 +24,6 @@ from ...divergences import gaussian
 from ..composite import Composite, Saddle
 from .inversion import Parts as Parts
 from .inversion import Profile
-from .laplace_sum import Series, series
 from .line import LineLaw
 from .mixture import MixtureLoss
 from .root import between
@@ -39,8 +38,6 @@ _FARTHEST = 1e11  # real parts beyond are not tried
 _TOO_MANY = "transforms so far out need too many nodes"
 _FAR_BITS = 256  # of bounds that more do not make narrower
 _NEED, _MOST_TERMS = 40.0, 20_000  # nodes on a line, of such an accuracy, that are few enough
-_MOST_TAKERS = 100
-_SOON = 3e3  # imaginary part that an inversion reaches with few nodes
 _ATTEMPTS = 3
 _SHARE = 0.85  # of the time that is left; the rest is for plain bounds
 _HIGHEST = 1e300  # level that is tried
@@ -144,7 +141,7 @@ def total_variation(parts: Parts) -> Fraction:
 
 
 def basic_delta(parts: Parts, level: Fraction) -> Enclosure:
-    """At least what any one use costs; at most what basic composition and no sampling allow."""
+    """Of Gaussians: from what any one use costs to what basic composition and no sampling allow."""
     uses = sum(times for _, times in parts)
     lower, upper = arb(0), arb(0)
     with working_precision(BITS):
@@ -152,43 +149,20 @@ def basic_delta(parts: Parts, level: Fraction) -> Enclosure:
             lower = lower.max(law.profile(ball(level)).lower())
             upper += times * law.profile(ball(level / uses))
         upper = upper.min(arb(1))
-        if all(isinstance(law, SampledGaussian) for law, _ in parts):
-            upper = upper.min(_unsampled(parts)(ball(level)))
+        upper = upper.min(_unsampled(parts)(ball(level)))
         return between(lower, upper.upper())
 
 
 def basic_epsilon(parts: Parts, target: Fraction) -> Enclosure:
-    """At least what any one use costs; at most what basic composition and no sampling allow."""
+    """Of Gaussians: from what any one use costs to what basic composition and no sampling allow."""
     uses = sum(times for _, times in parts)
     lower, upper = Enclosure.exactly(0), Enclosure.exactly(0)
     with working_precision(BITS):
         for law, times in parts:
             lower = lower.maximum(_root(law.profile, target))
             upper = upper.plus(_root(law.profile, target / uses).times(times))
-        most = upper.upper
-        if all(isinstance(law, SampledGaussian) for law, _ in parts):
-            most = min(most, _root(_unsampled(parts), target).upper)
-    if all(isinstance(law, SampledLaplace) for law, _ in parts):
-        most = min(most, by_takers(parts, target))
+        most = min(upper.upper, _root(_unsampled(parts), target).upper)
     return Enclosure(lower.lower, most)
-
-
-def by_takers(parts: Parts, target: Fraction) -> Fraction:
-    """What Laplace noise costs if of all uses only so few have the user that more are improbable.
-
-    The laws of all outputs are mixtures over who takes part where, so that by joint convexity
-    delta(level) <= E delta(level; n uses that are not sampled), 0 where n epsilon <= level; and
-    P(n > m) <= C(K, m + 1) q^(m + 1). Different laws share the target equally.
-    """
-    total, share = Fraction(0), target / len(parts)
-    for law, times in parts:
-        assert isinstance(law, SampledLaplace)
-        few, more = 0, times * law.rate
-        while few < min(times, _MOST_TAKERS) and more > share:
-            few += 1
-            more *= Fraction(times - few, few + 1) * law.rate
-        total += law.epsilon * (few if more <= share else times)
-    return total
 
 
 def _unsampled(parts: Parts) -> Callable[[arb], arb]:
@@ -226,20 +200,6 @@ def attempts(parts: Parts, width: Fraction, attempt: _Attempt) -> Enclosure:
         asked -= 12
     assert found is not None
     return found
-
-
-def in_series(
-    parts: Parts, saddle: Saddle, lowest: float, log_delta: float, log_width: float, work: float
-) -> Series | None:
-    """What to sum instead where atoms keep the transform from falling within few nodes."""
-    if not all(isinstance(law, SampledLaplace) for law, _ in parts):
-        return None
-    if is_within_reach(parts, saddle.c):
-        scale = log_delta - saddle.cumulant.value + saddle.c * saddle.level
-        decay = sum(times * law.log_decay(saddle.c, _SOON) for law, times in parts)
-        if decay - math.log(_SOON) < log_width + scale:
-            return None
-    return series(parts, lowest, log_delta + log_width, work)
 
 
 def near(profile: Profile, saddle: Saddle, log_delta: float) -> tuple[float, float]:

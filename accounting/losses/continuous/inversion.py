@@ -40,12 +40,13 @@ from ....exact.deadline import check_time
 from ..composite import Composite, Saddle
 from ..periods import aliases
 from .line import LineLaw
+from .sampled_gaussian import SampledGaussian
 
 Parts: TypeAlias = Sequence[tuple[LineLaw, int]]
+Gaussians: TypeAlias = Sequence[tuple[SampledGaussian, int]]
 
 
 _PER_NODE, _PER_TERM = 3e-5, 6e-8  # what nodes and their terms cost, in about seconds
-_PER_SQUARE = 6e-7  # Gauss-Legendre nodes
 _FEWEST, _MANY, _MOST = 200, 1000, 1 << 26
 
 
@@ -61,7 +62,7 @@ class Plan:
     count: int  # of nodes until that is reached
 
 
-def plan(parts: Parts, saddle: Saddle, log_delta: float, log_width: float) -> Plan:
+def plan(parts: Gaussians, saddle: Saddle, log_delta: float, log_width: float) -> Plan:
     """Nodes for a relative width of delta(saddle.level), which is about e^log_delta.
 
     The saddle point's line, or one near it where that needs many nodes: beyond some order the
@@ -78,7 +79,7 @@ def plan(parts: Parts, saddle: Saddle, log_delta: float, log_width: float) -> Pl
 class Profile:
     """Bounds of delta(level) near one level, at the working precision of its creation."""
 
-    def __init__(self, parts: Parts, chosen: Plan, work: float) -> None:
+    def __init__(self, parts: Gaussians, chosen: Plan, work: float) -> None:
         """work: about how many seconds to take.
 
         `sigma` is positive where that made smoothing necessary.
@@ -161,7 +162,7 @@ class Profile:
         self._above = np.array([complex((value / peak).mid()) for value, _ in self.nodes])
 
 
-def _planned(parts: Parts, c: float, level: float, log_delta: float, log_width: float) -> Plan:
+def _planned(parts: Gaussians, c: float, level: float, log_delta: float, log_width: float) -> Plan:
     composite = Composite(tuple(parts))
     here = composite.cumulant(c)
     # delta is about M(c) e^(-c level) times e^scale
@@ -190,22 +191,20 @@ def _planned(parts: Parts, c: float, level: float, log_delta: float, log_width: 
     return Plan(c, level, length, (left_b, right_b), need, high + 1)
 
 
-def _affordable(parts: Parts, chosen: Plan, work: float) -> int:
+def _affordable(parts: Gaussians, chosen: Plan, work: float) -> int:
     """The largest number of nodes, by halving from what is wanted, that this work is enough for."""
     count = chosen.count
     while count > _FEWEST:
         top = 2 * math.pi / chosen.length * count
         each = [law.terms(chosen.c, top, -chosen.need) for law, _ in parts]
-        made = [one for one, (law, _) in zip(each, parts, strict=True) if not law.listed]
         cost = count * (_PER_NODE * len(parts) + _PER_TERM * sum(each)) + _PER_NODE * sum(each)
-        cost += _PER_SQUARE * sum(one**2 for one in made)
         if cost <= work:
             break
         count = max(_FEWEST, int(count * min(0.9, max(work / cost, 0.3))))
     return count
 
 
-def _log_rest(parts: Parts, c: float, y: float) -> float:
+def _log_rest(parts: Gaussians, c: float, y: float) -> float:
     """How far below M(c) what lies beyond y is, about."""
     return sum(times * law.log_decay(c, y) for law, times in parts) - math.log(y)
 

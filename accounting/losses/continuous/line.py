@@ -39,25 +39,8 @@ class Line:
         return Table(self, spacing).transforms(count)
 
 
-@frozen
-class ClosedLine:
-    """The same of a law whose transform has a closed form."""
-
-    law: LossLaw
-    c: arb
-
-    def transforms(self, spacing: arb, count: int) -> list[acb]:
-        """M(c + i spacing j) for j = 0, ..., count - 1."""
-        found = []
-        for j in range(count):
-            if j % _CLOSED_AT_ONCE == 0:
-                check_time()
-            found.append(self.law.transform(acb(self.c, spacing * j)))
-        return found
-
-
 class LineLaw(LossLaw, Protocol):
-    """A privacy-loss law that knows its transform on lines. Balls are at the working precision."""
+    """The loss of one use of continuous noise. Balls are at the working precision."""
 
     @property
     def rate(self) -> Fraction:
@@ -68,25 +51,8 @@ class LineLaw(LossLaw, Protocol):
         """delta(level) of one use, in closed form."""
         ...
 
-    def line(self, c: arb, top: float, log_error: float) -> Line | ClosedLine:
-        """A rule for Re s = c > 0; log_error: what error/M(c) should be about."""
-        ...
-
     def terms(self, c: float, top: float, log_error: float) -> float:
-        """How many nodes such a rule has, about."""
-        ...
-
-    @property
-    def listed(self) -> bool:
-        """Are its nodes known, instead of being roots of a polynomial?"""
-        ...
-
-    def log_decay(self, c: float, y: float) -> float:
-        """log of `decay`, divided by M(c), about: chooses how far to go, never decides."""
-        ...
-
-    def decay(self, c: arb, y: float) -> arb:
-        """An upper bound of |M(c + iv)| for *all* v >= y."""
+        """How many nodes a rule for its transform has, about."""
         ...
 
 

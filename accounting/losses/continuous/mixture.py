@@ -1,7 +1,7 @@
 """The loss of continuous noise whose users are sampled at a rate that is drawn and told.
 
 Its law is the mixture of those of Poisson sampling at each rate, and of no loss where the user does
-not take part: so are its transform, its profile, and rules and bounds of either.
+not take part: so are its transform and its profile.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from flint import acb, arb
 
 from ....exact.number import ball
 from ..law import Cumulant, FiniteLoss
-from .line import Line
 from .sampled_gaussian import SampledGaussian
 from .sampled_laplace import SampledLaplace
 
@@ -43,11 +42,6 @@ class MixtureLoss(FiniteLoss):
     def removing(self) -> bool:
         """Has the first dataset the user?"""
         return self.parts[0][1].removing
-
-    @property
-    def listed(self) -> bool:
-        """Are the nodes of all its rules known?"""
-        return all(law.listed for _, law in self.parts)
 
     def largest(self) -> arb:
         return reduce(arb.max, (law.largest() for _, law in self.parts), arb(0))
@@ -80,25 +74,6 @@ class MixtureLoss(FiniteLoss):
         spread = sum(share * (one.curvature + (one.slope - mean) ** 2) for share, one in shares)
         return Cumulant(top + math.log(total), mean, spread / total)
 
-    def line(self, c: arb, top: float, log_error: float) -> Line:
-        weights, losses, error = [acb(ball(self.rest))], [acb(0)], arb(0)
-        for weight, law in self.parts:
-            share, one = ball(weight), law.line(c, top, log_error)
-            weights += [share * node for node in one.weights]
-            losses += one.losses
-            error += share * one.error
-        return Line(weights, losses, error.upper())
-
     def terms(self, c: float, top: float, log_error: float) -> float:
+        """How many nodes the rules of its parts have, about."""
         return 1 + sum(law.terms(c, top, log_error) for _, law in self.parts)
-
-    def log_decay(self, c: float, y: float) -> float:
-        total, whole = float(self.rest), self.cumulant(c).value
-        for weight, law in self.parts:
-            height = law.cumulant(c).value + law.log_decay(c, y)
-            total += float(weight) * math.exp(min(height, 700.0))
-        return min(math.log(max(total, 1e-300)) - whole, 0.0)
-
-    def decay(self, c: arb, y: float) -> arb:
-        total = ball(self.rest)
-        return sum((ball(weight) * law.decay(c, y) for weight, law in self.parts), total).upper()

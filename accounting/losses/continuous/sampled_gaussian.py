@@ -82,8 +82,6 @@ class SampledGaussian(FiniteLoss):
     noise: Fraction | SquareRoot  # t = sigma/sensitivity
     removing: bool
 
-    listed = True
-
     def largest(self) -> arb:
         if self.removing:
             return arb.pos_inf()

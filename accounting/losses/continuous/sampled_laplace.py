@@ -11,13 +11,6 @@ by at most e (64/15) A R^(-2n)/(1 - R^-2), n >= 2: Chebyshev coefficients are at
 rule is exact below degree 2n and for odd degrees, and wrong by at most 2 + 2/(k^2 - 1) for T_k.
 With x, v the semi-axes and v <= pi/2: |r| <= r(x), |r| >= r(-x) cos(v/2) and
 |arg r| <= min(v, q e^x v/(1-q)), since the real part of r is at least 1 - q and arctan z <= z.
-
-*Decay.* The atoms do not decay. Integrating by parts, with h = g_c/(log r)' = e^(-3u/2) r^(p+1)/q,
-
-    |int_w^e g_c e^(iy log r) du| <= (h(e) + h(w) + V(h))/y,  V(h) <= h(e) + h(w):
-
-log h is convex (p + 1 >= 0, as log r is) or a sum of two that fall (p + 1 < 0), so h has no inner
-maximum. What is below w, where the loss may hardly vary, is bounded by its weight.
 """
 
 from __future__ import annotations
@@ -36,10 +29,8 @@ from ....exact.number import ball
 from ...sampling import added, pure_added, pure_removed, removed
 from ..law import Cumulant, FiniteLoss, cumulant_of
 from . import laplace
-from .line import Line
 
 _GROWTHS = [1 + 2.0**-k for k in range(-4, 14)]  # R that are tried
-_CELLS = 64
 _NEVER = 1 << 40  # points
 
 
@@ -50,8 +41,6 @@ class SampledLaplace(FiniteLoss):
     rate: Fraction  # q, in (0, 1]
     epsilon: Fraction  # sensitivity/scale
     removing: bool
-
-    listed = False
 
     def largest(self) -> arb:
         pure = pure_removed if self.removing else pure_added
@@ -84,32 +73,14 @@ class SampledLaplace(FiniteLoss):
         atoms = sum((m * (-c * self._log_ratio(u)).exp() for m, u in self._atoms()), arb(0))
         return atoms.max(arb(1)).lower(), moment.min((c * self.largest()).exp()).upper()
 
-    def line(self, c: arb, top: float, log_error: float) -> Line:
-        weights, losses, error = self._rule(self._power(c), top, -log_error)
-        return Line([acb(one) for one in weights], [acb(one) for one in losses], error)
-
     def cumulant(self, c: float) -> Cumulant:
         logs, losses = self.about
         return cumulant_of(logs + c * losses, losses)
 
-    def log_decay(self, c: float, y: float) -> float:
-        exact = arb(c)
-        return float((self.decay(exact, y) / self.transform(acb(exact)).real).log().mid())
-
-    def decay(self, c: arb, y: float) -> arb:
-        return self._decays(c, float(y)).min(self.transform(acb(c)).real.upper())
-
     def terms(self, c: float, top: float, log_error: float) -> float:
+        """How many nodes the rule has, about."""
         power = self._power(arb(c))
         return 2 + min(self._points(power, top, -log_error, growth) for growth in _GROWTHS)
-
-    def _decays(self, c: arb, y: float) -> arb:
-        """The atoms, the inner part up to some u by its weight, and from there on by parts."""
-        atoms, cells = _cells(self, c, ctx.prec)
-        found, last, height = arb.pos_inf(), cells[-1][1], 2 / arb(y)
-        for weight, edge in cells:
-            found = found.min((atoms + weight + height * (edge + last)).upper())
-        return found
 
     def _power(self, c: arb) -> arb:
         return c + 1 if self.removing else -c
@@ -185,22 +156,6 @@ def _nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Of integrals from -1 to 1; numpy turns any error on the way into a ValueError."""
     with uninterrupted():
         return np.polynomial.legendre.leggauss(200)
-
-
-@lru_cache(maxsize=64)
-def _cells(law: SampledLaplace, c: arb, bits: int) -> tuple[arb, list[tuple[arb, arb]]]:
-    """The atoms' weight, and at some u of [-e, e] a bound of the weight below, and h(u)."""
-    power, epsilon, q = law._power(c), ball(law.epsilon), ball(law.rate)
-    atoms = sum((m * (power * law._log_ratio(u)).exp() for m, u in law._atoms()), arb(0))
-    scale, below, found = (-epsilon / 2).exp() / 4, arb(0), []
-    points = [epsilon * arb(2 * k - _CELLS) / _CELLS for k in range(_CELLS + 1)]
-    logs = [law._log_ratio(u) for u in points]
-    for k, (u, log_ratio) in enumerate(zip(points, logs, strict=True)):
-        if k:  # r^p is monotone, and int e^(-u/2) du is elementary
-            largest = (power * (log_ratio if power >= 0 else logs[k - 1])).exp()
-            below += 2 * ((-points[k - 1] / 2).exp() - (-u / 2).exp()) * scale * largest
-        found.append((below, scale * (-3 * u / 2 + (power + 1) * log_ratio).exp() / q))
-    return atoms, found
 
 
 @lru_cache(maxsize=256)

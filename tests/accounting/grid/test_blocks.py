@@ -10,9 +10,13 @@ from flint import arb
 
 import exactdp
 from exactdp import time_limit
+from exactdp.accounting import compose
+from exactdp.accounting.figure import Figure
 from exactdp.accounting.grid.blocks import BlockLoss
+from exactdp.accounting.losses import bracket, sums
 from exactdp.accounting.losses.of_pair import listed_law
 from exactdp.accounting.scenario import scenarios
+from exactdp.exact.number import ball
 from exactdp.exact.precision import working_precision
 from exactdp.mechanisms.pair import Pair
 
@@ -47,7 +51,7 @@ def test_cells_hold_the_masses_and_losses_of_all_outcomes(spec: str, sampled: st
             listed = listed_law(pair, -200.0)
             block = BlockLoss.of(pair, -60.0, 10)
             assert block is not None
-            cells = block.cells(step, 3.0, -60.0, 512)
+            cells = block.enclosed(ball(step), 3.0, 512)
             outcomes = [*zip(listed.masses, listed.losses, strict=True)]
             known = listed.escaping()
             assert known.lower() <= block.escaping().upper()
@@ -76,6 +80,57 @@ def test_cells_hold_the_masses_and_losses_of_all_outcomes(spec: str, sampled: st
                 assert cell.excess.overlaps(exactly)
 
 
+@pytest.mark.quick_cases(2)
+@pytest.mark.parametrize(
+    "sampled", [_ALL[0], *(pytest.param(each, marks=pytest.mark.slow) for each in _ALL[1:])]
+)
+@pytest.mark.parametrize("spec", _FEW[:-1])  # the last has so few outcomes that no lattice fits
+def test_a_grid_of_blocks_meets_what_is_exact(
+    spec: str, sampled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    composition = compose((exactdp.mechanism(spec + sampled), 12))
+    level = "0.01" if sampled else "1"
+    with time_limit(20):
+        exactly = composition.epsilon("1e-5", work=0.2), composition.delta(level, work=0.2)
+    monkeypatch.setattr(bracket, "MOST_OUTCOMES", 0)
+    figures = Figure("epsilon", Fraction(1, 10**5)), Figure("delta", Fraction(level))
+    for figure, truth in zip(figures, exactly, strict=True):
+        for uses in scenarios(composition.uses):
+            found = sums.coarse(uses, figure)
+            assert found.lower <= truth.upper
+            if len(scenarios(composition.uses)) == 1:
+                assert truth.lower <= found.upper
+                found.intersection(truth)
+                if truth.lower > 0 and "1/10" not in spec:
+                    assert float(found.lower) > 0.9 * float(found.upper)
+
+
+@pytest.mark.quick_cases(1)
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "skellam:variance=27.5,modulus=46",
+        "skellam:variance=420,sensitivity=9,modulus=220",
+        "discrete-gaussian:sigma2=340,sensitivity=2,modulus=252",
+        "discrete-laplace:scale=9,sensitivity=5,modulus=108",
+        "polya-difference:shape=3/2,scale=9.3,sensitivity=2,modulus=104",
+        "skellam:variance=530,sensitivity=9,modulus=219,neighbours=add-remove,poisson=0.3",
+    ],
+)
+def test_what_is_reduced_lies_above_what_blocks_of_residues_tell(
+    spec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    composition = compose((exactdp.mechanism(spec), 3))
+    with time_limit(20):
+        truth = composition.epsilon("1e-4", work=0.2), composition.delta("1/8", work=0.2)
+    monkeypatch.setattr(bracket, "MOST_OUTCOMES", 0)
+    figures = Figure("epsilon", Fraction(1, 10**4)), Figure("delta", Fraction(1, 8))
+    for figure, exactly in zip(figures, truth, strict=True):
+        found = [sums.coarse(uses, figure) for uses in scenarios(composition.uses)]
+        assert all(one.lower <= exactly.upper for one in found)
+        assert max(float(one.upper) for one in found) >= float(exactly.lower)
+
+
 @pytest.mark.slow
 @pytest.mark.contract
 def test_wide_noise_that_is_reduced_is_told_within_its_period() -> None:
@@ -87,6 +142,22 @@ def test_wide_noise_that_is_reduced_is_told_within_its_period() -> None:
         found = reduced.epsilon("1e-6")
     assert found.lower <= whole.upper
     assert float(found.lower) > 0.999 * float(whole.lower)
+
+
+@pytest.mark.parametrize("spec", ["skellam:variance=400,sensitivity=7", _FEW[4], _FEW[2]])
+def test_batches_of_a_fixed_size_lie_between_the_same_ends(
+    spec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    composition = compose((exactdp.mechanism(spec + ",fixed-size=3/10"), 9))
+    (uses,) = scenarios(composition.uses)
+    for figure in (Figure("epsilon", Fraction(1, 10**5)), Figure("delta", Fraction(1, 2))):
+        listed = sums.coarse(uses, figure)
+        with monkeypatch.context() as blocks:
+            blocks.setattr(bracket, "MOST_OUTCOMES", 0)
+            found = sums.coarse(uses, figure)
+        found.intersection(listed)
+        assert float(found.upper) < 1.01 * float(listed.upper)
+        assert float(found.lower) > 0.99 * float(listed.lower)
 
 
 @pytest.mark.slow

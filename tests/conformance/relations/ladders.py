@@ -23,7 +23,7 @@ from exactdp.accounting.composition.known import Known, figure_of
 from exactdp.accounting.composition.profiled import profiled
 from exactdp.accounting.composition.vectors import Sides, sides_of
 from exactdp.accounting.figure import ContradictionError, Figure, anything
-from exactdp.accounting.grid.rung import grid_delta, grid_epsilon
+from exactdp.accounting.losses.sums import composed_delta, composed_epsilon
 from exactdp.accounting.scenario import Scenario as Uses
 from exactdp.accounting.scenario import Use, worst
 from exactdp.exact.deadline import grace, time_left
@@ -130,14 +130,17 @@ def _of_scenarios(of: Composition, figure: Figure) -> Iterator[_Method]:
     at, is_delta = figure.at, figure.quantity == "delta"
     if not is_delta and not 0 < at < 1:
         return
-    grid = grid_delta if is_delta else grid_epsilon
+    composed = composed_delta if is_delta else composed_epsilon
+
+    def moved(points: int) -> Callable[[Uses], Enclosure]:
+        return lambda uses: composed(uses, at, _WIDTH, _CAP, 0.0, points=points)
 
     each: dict[str, Callable[[Uses], Enclosure]] = {
         "narrow": lambda uses: narrowly(uses, figure, _WIDTH, _CAP, _WORK),
         "in little time": lambda uses: in_little_time(uses, figure),
         "envelope": lambda uses: by_envelope(uses, figure),
         "orders": lambda uses: by_orders(uses, figure),
-        **{f"grid of {n}": lambda uses, n=n: grid(uses, at, n) for n in (16, 512)},  # type: ignore[misc]
+        **{f"lattice of {n} points": moved(n) for n in (64, 2048)},
     }
     for name, measure in each.items():
         yield name, partial(worst, of.uses, measure)

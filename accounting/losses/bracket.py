@@ -1,0 +1,232 @@
+"""The losses of one scenario's uses: what dominates them, and a statistic of what is attained.
+
+Where both are the same, what is composed of them is exact. Which pair of several an adversary
+chooses is not decided here (`sums.over_choices`): a factor stands for one pair, or for one that
+dominates several.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple, TypeAlias
+
+from attrs import frozen
+from flint import arb, ctx
+
+from ...exact.errors import DoesNotApplyError
+from ...exact.number import ball
+from ...exact.square_root import square_root, squared
+from ...losses.cells import Cells, Reals, on_lattice
+from ...losses.planning import Sketch, Sketches
+from ...mechanisms.allocation import Allocation, allocation
+from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
+from ...mechanisms.pair import Pair, SampledPair, TwoWayPair
+from ...mechanisms.shift_pair import ShiftPair, WrappedPair
+from ..grid.allocated import AllocatedLoss
+from ..grid.blocks import BlockLoss
+from ..grid.cells import DividedLoss
+from ..grid.dealt import DealtSteps
+from ..grid.two_way import TwoWayLoss
+from ..scenario import Scenario, Use
+from .continuous.batches import batch_law, plain_law
+from .continuous.mixture import MixtureLoss
+from .continuous.sampled_gaussian import SampledGaussian
+from .continuous.sampled_laplace import SampledLaplace
+from .continuous.uses import parts_of
+from .dominating import dominating
+from .law import Atoms, CellLoss, FiniteLoss, Lattice
+from .product import MOST_TOGETHER, Factor, Product, outcomes
+
+MOST_OUTCOMES = 50_000  # of one use, that are listed; more are divided into blocks
+_FEW_PAIRS = 4  # of which one that dominates them all is sought, on a lattice
+_FINE = 64  # points in a deviation of it
+_ANY = -50.0  # logarithm of a delta that is not known yet
+_CLOSED = (DiscreteLaplace, DiscreteGaussian)  # laws whose losses have closed transforms
+_STEEPEST = 1e3  # tilt that a statistic is made for
+
+
+Parts: TypeAlias = Sequence[tuple[CellLoss, int]]
+
+
+class Losses(NamedTuple):
+    """attained: None where it is the same."""
+
+    dominating: Parts = ()
+    attained: Parts | None = None
+
+    def plus(self, parts: Parts, charged: Parts | None = None) -> Losses:
+        """And these beside them; charged: what of them is attained, where that is another."""
+        if self.attained is None and charged is None:
+            return Losses([*self.dominating, *parts])
+        below = self.dominating if self.attained is None else self.attained
+        return Losses(
+            [*self.dominating, *parts], [*below, *(parts if charged is None else charged)]
+        )
+
+
+@frozen(eq=False)
+class Statistic(FiniteLoss):
+    """What the cells of a loss say of a statistic of its outcomes."""
+
+    loss: AllocatedLoss | BlockLoss
+
+    def largest(self) -> arb:
+        """Of the loss."""
+        return self.loss.largest()
+
+    def sketch(self) -> tuple[Reals, Reals]:
+        """Of the loss."""
+        return self.loss.sketch()
+
+    def cells(self, step: arb, tilt: float, points: int) -> Cells:
+        """Of the statistic."""
+        cells = self.loss.cells(step, tilt, points)
+        assert cells.attained is not None
+        return Cells(cells.attained, arb(0), cells.cost)
+
+
+def losses_of(uses: Scenario, log_delta: float, log_tail: float) -> tuple[Losses, Scenario]:
+    """The losses of what has no outcomes to list, and the uses that have.
+
+    log_delta: of the delta where they are looked at, about. log_tail: of the P-mass of all uses
+    together that may be left out.
+    """
+    others, dealt = list[Use](), list[tuple[Allocation, int]]()
+    above, below, share = list[tuple[CellLoss, int]](), list[tuple[CellLoss, int]](), log_tail
+    share, square = share - math.log(sum(times for _, times in uses)), Fraction(0)
+    for use in map(Use._make, uses):
+        if (one := allocation(use.mechanism)) is not None:
+            noise = one.scale / one.sensitivity
+            if one.taken == one.steps:
+                square += one.taken * use.times / noise**2
+                continue
+            for steps, groups in one.groups:
+                loss = AllocatedLoss(noise, steps, one.removing, share)
+                above.append((loss, groups * use.times))
+                if one.taken == 1:
+                    below.append((Statistic(loss), use.times))
+            if one.taken > 1:
+                dealt.append((one, use.times))
+        elif (batches := batch_law(use.mechanism)) is not None:
+            attained = DividedLoss(plain_law(batches), share)
+            above.append((attained if batches.rate == 1 else TwoWayLoss(attained), use.times))
+            below.append((attained, use.times))
+        else:
+            laws, rest = parts_of([use])
+            others += rest
+            for law, times in laws:
+                assert isinstance(law, SampledGaussian | SampledLaplace | MixtureLoss)
+                if isinstance(law, SampledGaussian) and law.rate == 1:
+                    square += times / squared(law.noise)
+                    continue
+                above.append((DividedLoss(law, share), times))
+                below.append(above[-1])
+    if square:  # of Gaussians that take all users there is one for all of them
+        together = SampledGaussian(Fraction(1), square_root(1 / square), True)
+        above.append((DividedLoss(together, share), 1))
+        below.append(above[-1])
+    if dealt:
+        sketches = Sketches(Sketch.of(*loss.sketch(), times) for loss, times in above)
+        tilt = min(sketches.saddle(log_delta, None)[0], _STEEPEST)
+        for one, times in dealt:
+            noise = one.scale / one.sensitivity
+            below.append(
+                (DealtSteps(noise, one.taken, one.steps, one.removing, share, tilt), times)
+            )
+    same = [loss for loss, _ in above] == [loss for loss, _ in below]
+    return Losses(above, None if same else below), tuple(others)
+
+
+def by_blocks(product: Product) -> Product:
+    """By blocks of residues where those can be told, instead of charging for a reduction mod m."""
+    return Product(tuple(map(_by_residues, product.factors)))
+
+
+def _by_residues(factor: Factor) -> Factor:
+    if not factor.reduced or len(factor.pairs) > 1 or factor.choices:
+        return factor
+    (pair,) = factor.reduced
+    told = isinstance(pair, WrappedPair | SampledPair) and BlockLoss.of(pair, _ANY, 1) is not None
+    return Factor((pair,), factor.times) if told and has_many(factor, _ANY) else factor
+
+
+def has_many(factor: Factor, log_tail: float) -> bool:
+    """Are its outcomes more than are listed?"""
+    return sum(outcomes(pair, log_tail) for pair in factor.pairs) > MOST_OUTCOMES
+
+
+def are_many(product: Product, log_tail: float) -> bool:
+    """Has some use more outcomes than are listed, and no closed transform that needs none?"""
+    return any(
+        not _is_closed(one) and has_many(one, product.tail(one, log_tail))
+        for one in product.factors
+    )
+
+
+def _is_closed(factor: Factor) -> bool:
+    return all(
+        isinstance(one, ShiftPair) and isinstance(one.law.simplest(), _CLOSED)
+        for one in factor.pairs
+    )
+
+
+def discrete_losses(product: Product, log_tail: float) -> Losses:
+    """Of all factors, loss by loss where these are few, else by blocks of outcomes."""
+    above = [(_loss(product, one, log_tail), one.times) for one in product.factors]
+    if not any(isinstance(loss, BlockLoss) for loss, _ in above):
+        return Losses(above)
+    below = [
+        (Statistic(loss) if isinstance(loss, BlockLoss) else loss, times) for loss, times in above
+    ]
+    return Losses(above, below)
+
+
+def is_wide(losses: Losses) -> bool:
+    """Are some outcomes in blocks, which take long to make?"""
+    return any(isinstance(loss, BlockLoss | TwoWayLoss) for loss, _ in losses.dominating)
+
+
+def _loss(product: Product, factor: Factor, log_tail: float) -> CellLoss:
+    tail, pairs = product.tail(factor, log_tail), factor.pairs
+    if not has_many(factor, tail):
+        return product.listed(factor, log_tail)
+    uses = sum(one.times for one in product.factors)
+    blocks = [loss for one in pairs if (loss := _blocks(one, tail, uses, ctx.prec)) is not None]
+    if len(blocks) < len(pairs) or len(pairs) > _FEW_PAIRS:
+        if product.outcomes(log_tail) <= MOST_TOGETHER:
+            return product.listed(factor, log_tail)
+        raise DoesNotApplyError("no shape is known of what has more outcomes than are listed")
+    return blocks[0] if len(pairs) == 1 else _dominating(pairs, tail, uses, ctx.prec)
+
+
+@lru_cache(maxsize=4)
+def _dominating(pairs: tuple[Pair, ...], log_tail: float, uses: int, bits: int) -> Atoms:
+    """Of blocks moved onto a lattice."""
+    each = (_blocks(one, log_tail, uses, bits) for one in pairs)
+    blocks = [loss for loss in each if loss is not None]
+    spread = max(Sketch.of(*one.sketch(), 1).cumulant(0.0)[2] for one in blocks)
+    step = Fraction(2) ** math.floor(math.log2(math.sqrt(spread) / _FINE))
+    return dominating([moved(one, step) for one in blocks])
+
+
+@lru_cache(maxsize=16)
+def _blocks(pair: Pair, log_tail: float, uses: int, bits: int) -> BlockLoss | TwoWayLoss | None:
+    """Kept, since one answer asks for them several times at the same precision."""
+    if isinstance(pair, TwoWayPair):
+        attained = BlockLoss.of(pair.pair, log_tail, uses)
+        return None if attained is None else TwoWayLoss(attained)
+    return BlockLoss.of(pair, log_tail, uses)
+
+
+def moved(loss: BlockLoss | TwoWayLoss, step: Fraction) -> Atoms:
+    """Losses on a lattice that dominate those of many outcomes. step: a power of two."""
+    cells = loss.cells(ball(step), 1.0, 512)
+    masses, lost = on_lattice(cells.cells, cells.missing, ball(step))
+    places = sorted(masses)
+    lattice = Lattice(step, Fraction(0), Fraction(1), None)
+    losses = [k * ball(step) for k in places]
+    return Atoms([masses[k][0] for k in places], losses, loss.escaping(), lost, lattice)
