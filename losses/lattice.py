@@ -318,12 +318,12 @@ class Folded(NamedTuple):
     cells_cost: int
 
 
-def folded(loss: Loss, sketch: Sketch, plan: Plan, apart: bool = True) -> Folded:
+def folded(loss: Loss, sketch: Sketch, plan: Plan, may_split: bool = True) -> Folded:
     """Sums of uses of one loss, on the lattice of the plan.
 
     Sums of few uses are narrow, and live on finer lattices of as many points. So FOLD uses are
     added up at a time, then coarsened: the coins' error grows with the logarithm of the count.
-    apart: whether rare large losses may be told apart.
+    may_split: whether rare large losses may be told apart.
     """
     tilt, count, near, most, cut = arb(plan.tilt), sketch.releases, sketch, 0, math.inf
     left = count
@@ -332,7 +332,7 @@ def folded(loss: Loss, sketch: Sketch, plan: Plan, apart: bool = True) -> Folded
         nats = plan.nats + math.log(count / releases)
         return Sketches([near._replace(releases=releases)]).whole(plan.tilt, nats)
 
-    if apart and count > 4 * FOLD and (rare := sketch.rare(plan.tilt, plan.nats)) is not None:
+    if may_split and count > 4 * FOLD and (rare := sketch.rare(plan.tilt, plan.nats)) is not None:
         length, small = window(FOLD).length, sketch.losses < rare[0]
         if small.any() and count > 2 * rare[1]:
             near = Sketch(sketch.losses[small], sketch.logs[small], count)
@@ -363,7 +363,7 @@ def folded(loss: Loss, sketch: Sketch, plan: Plan, apart: bool = True) -> Folded
         near_wide, large_wide = (w.coarsened(step, finer[-1], tilt) for w in (here, large))
         factors.append(Rare(near_wide, large_wide, most, count, others))
         if not factors[0].bounds[1] < _TOO_OFF:  # on this lattice the cut parts what is not rare
-            return folded(loss, sketch, plan, apart=False)
+            return folded(loss, sketch, plan, may_split=False)
 
     def multiple(term: Weights, times: int, releases: int, ratio: int) -> Weights:
         nonlocal cost

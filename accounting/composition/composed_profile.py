@@ -122,7 +122,8 @@ def narrowly(
 ) -> Enclosure:
     """What is exact, or as narrow as asked."""
     assert figure.at is not None
-    is_delta, known = figure.quantity == "delta", anything(figure)
+    is_delta, nothing = figure.quantity == "delta", anything(figure)
+    known = nothing
     if figure == Figure("epsilon", Fraction(1)):
         return Enclosure.exactly(0)
     parts, others = parts_of(uses)
@@ -144,7 +145,7 @@ def narrowly(
     try:
         found = composed(uses, figure.at, width, cap, work, enough)
     except ArithmeticError:
-        if known == anything(figure):
+        if known == nothing:
             raise
         return known
     return meeting(figure, Enclosure(known.lower, known.upper), found)

@@ -86,11 +86,11 @@ class DealtSteps(FiniteLoss):
             here = masses[k - p.first] if 0 <= k - p.first < len(masses) else 0
             other = others[k - q.first] if 0 <= k - q.first < len(others) else 0
             cut = arb(1) if k == last else fall  # of the rest
-            place = floor_of(h * k / step)
+            at = floor_of(h * k / step)
             cells.append(
                 Cell(
-                    place,
-                    place,
+                    at,
+                    at,
                     p.untilted(here, h * k),
                     q.untilted(other, h * k) + cut * q.untilted(q.rest, h * k),
                 )

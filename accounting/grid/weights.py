@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from attrs import evolve, frozen
-from flint import arb, arb_poly, fmpz, fmpz_poly
+from flint import arb, fmpz, fmpz_poly
 
 from ...exact.number import ball
 from ...exact.precision import floor_of
@@ -130,15 +130,6 @@ class Weights:
             masses=self._shifted(found),
             rest=-(-rest >> self.bits),
         )
-
-    def tail(self, start: int, more: int = 0) -> arb:
-        """The sum of masses times e^(-more k h), k >= start, without the rest."""
-        skipped = max(start - self.first, 0)
-        if skipped >= len(self):
-            return arb(0)
-        first, decay = self.first + skipped, ball((self.tilt + more) * self.step)
-        values = arb_poly(self.masses.right_shift(skipped))
-        return values((-decay).exp()) * (ball(self.scale) - decay * first).exp() / (1 << self.bits)
 
     def untilted(self, mass: int, level: arb) -> arb:
         """So many units of tilted mass at this level."""

@@ -48,7 +48,7 @@ WORK = 4.0  # about how many seconds losses off a lattice may take where the wid
 _MOST_LISTED = 150_000  # values of a composed loss that are listed
 _NEGLIGIBLE = Fraction(1, 10**300)  # nobody asks how much less delta is than this
 _UNITS = 2e7  # of work, that about a second of the processor does
-OFF_LATTICE = Fraction(1, 10**6)  # the width of sums off a lattice, where no other is asked
+OFF_LATTICE = Fraction(1, 10**6)  # the width of sums off a lattice, where no other is task
 _CLOSE, _EVERY = 35.0, 20.0  # so far below delta, in its logarithm, is what is left out; steps
 FIRST_TAIL = -150.0  # the logarithm of the mass left out before delta is known, about
 _BELOW_DELTA = 20.0  # by so much less in its logarithm may be left out of what is played out
@@ -141,8 +141,8 @@ def composed_delta(
         is_exact = not beside.dominating and not points
         if is_exact and (events := _events(product, log_delta)) is not None:
             return _exact_delta(product, epsilon, log_delta, events, width, cap)
-        asked = _Asked(log_delta, one_end, share * work, enough, points)
-        return _by_lattice(beside, product, asked, epsilon=epsilon)
+        task = _Task(log_delta, one_end, share * work, enough, points)
+        return _by_lattice(beside, product, task, epsilon=epsilon)
 
     return over_choices(
         product,
@@ -185,8 +185,8 @@ def composed_epsilon(
     one_end = goal(width) / (1 if product.is_exact else _BOTH_ENDS)
 
     def measure(product: Product, share: float) -> Enclosure:
-        asked = _Asked(log_delta, one_end, share * work, enough, points)
-        return _epsilon(beside, product, delta, asked, width, cap, not points)
+        task = _Task(log_delta, one_end, share * work, enough, points)
+        return _epsilon(beside, product, delta, task, width, cap, not points)
 
     return over_choices(
         product,
@@ -201,8 +201,8 @@ def composed_epsilon(
     )
 
 
-class _Asked(NamedTuple):
-    """What is asked of a lattice: where delta is, about; width, seconds of work, first points."""
+class _Task(NamedTuple):
+    """What is task of a lattice: where delta is, about; width, seconds of work, first points."""
 
     log_delta: float
     width: Fraction
@@ -212,7 +212,7 @@ class _Asked(NamedTuple):
 
 
 def goal(width: Fraction) -> Fraction:
-    """How narrow sums off a lattice are, where no other width than that of exact ones is asked."""
+    """How narrow sums off a lattice are, where no other width than that of exact ones is task."""
     return OFF_LATTICE if width == WIDTH else width
 
 
@@ -398,7 +398,7 @@ def infinite_losses(composite: Together, charges: Charges, odds: arb) -> Enclosu
 def _by_lattice(
     beside: Losses,
     product: Product,
-    asked: _Asked,
+    task: _Task,
     *,
     delta: Fraction | None = None,
     epsilon: Fraction | None = None,
@@ -406,7 +406,7 @@ def _by_lattice(
     """Losses moved to ever finer lattices, until that is narrow enough or the work is done."""
     enclosure: Enclosure | None = None
     with working_precision(BITS):
-        tail, product = _tail(asked.log_delta), by_blocks(product)
+        tail, product = _tail(task.log_delta), by_blocks(product)
         discrete = discrete_losses(product, tail)
         losses = beside.plus(discrete.dominating, discrete.attained)
         target = None if delta is None else ball(delta)
@@ -419,7 +419,7 @@ def _by_lattice(
                 if not beside.dominating
                 else None
             )
-            if enclosure is not None and enclosure.is_within(asked.width):
+            if enclosure is not None and enclosure.is_within(task.width):
                 return enclosure
         answers = refined(
             losses.dominating,
@@ -427,23 +427,23 @@ def _by_lattice(
             delta=target,
             epsilon=None if epsilon is None else ball(epsilon),
             charged=product.charges(),
-            width=float(asked.width),
-            units=asked.work * _UNITS,
-            points=asked.points or (_FEWEST if is_wide(losses) else _FIRST_POINTS),
+            width=float(task.width),
+            units=task.work * _UNITS,
+            points=task.points or (_FEWEST if is_wide(losses) else _FIRST_POINTS),
         )
-        bare = enclosure
+        bracket = enclosure
         try:
             for answer in answers:
                 here = enclose_between(answer.lower, answer.upper)
-                enclosure = here if bare is None else here.intersection(bare)
-                if asked.enough(enclosure):
+                enclosure = here if bracket is None else here.intersection(bracket)
+                if task.enough(enclosure):
                     break
                 check_time()
         except OutOfTimeError:
-            if enclosure is bare:
+            if enclosure is bracket:
                 raise
     assert enclosure is not None
-    if not enclosure.is_within(asked.width):
+    if not enclosure.is_within(task.width):
         enclosure = enclosure.because(NO_LATTICE if losses.attained is None else BETWEEN)
     return enclosure.found_by(_BY_LATTICE)
 
@@ -455,12 +455,12 @@ def _epsilon(
     beside: Losses,
     product: Product,
     delta: Fraction,
-    asked: _Asked,
+    task: _Task,
     width: Fraction,
     cap: int,
     is_exact: bool,
 ) -> Enclosure:
-    log_delta = asked.log_delta
+    log_delta = task.log_delta
     with working_precision(BITS):
         composite, charges = _together(beside, product), product.charges()
         if composite.is_void():
@@ -477,7 +477,7 @@ def _epsilon(
             return Enclosure.exactly(0)
         events = _events(product, log_delta)
     if events is None:
-        enclosure = _by_lattice(beside, product, asked, delta=delta)
+        enclosure = _by_lattice(beside, product, task, delta=delta)
         return enclosure.intersection(Enclosure(Fraction(0), largest.upper))
 
     def exact() -> Enclosure:

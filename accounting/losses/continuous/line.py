@@ -20,7 +20,6 @@ from ....exact.deadline import check_time
 from ..law import LossLaw
 from ..table import powers
 
-_CLOSED_AT_ONCE = 1000  # values of a closed form between two looks at the clock
 # One matrix product, between two looks at the clock: FLINT multiplies as integer matrices, ten
 # times faster, where every side is above 120 (60 beyond 128 bits).
 _ROWS, _NODES = 128, 512
