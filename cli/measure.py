@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 from ..accounting.composition.composed import Composition, compose
 from ..accounting.composition.known import Known, quickly
 from ..accounting.figure import Figure
-from ..accounting.losses.sums import WORK
+from ..accounting.losses.sums import OFF_LATTICE, WORK
 from ..accounting.methods.classical import DoesNotApplyError
 from ..exact import WIDTH, Enclosure, OutOfTimeError, check_time, exact, time_left, time_limit
 from ..exact.deadline import grace
@@ -60,6 +60,12 @@ class Width:
     def work(self) -> float:
         """About how many seconds one figure may take where losses live on no lattice."""
         return _PATIENT if self.is_asked else WORK
+
+    def is_missed(self, value: Enclosure) -> bool:
+        """Is this wider than was asked, or than sums off a lattice, or is a reason known?"""
+        if value.is_within(self.relative):
+            return False
+        return self.is_asked or bool(value.why) or not value.is_within(OFF_LATTICE)
 
 
 @frozen
@@ -127,7 +133,7 @@ def measure(
         value, note = _attempt(partial(compute, width.relative), _SHARE * time_left() / waiting)
         if quantity == "delta":
             value = value.intersection(_PROBABILITY)
-        if note is None and not value.is_within(width.relative):
+        if note is None and width.is_missed(value):
             note = _wide(width, value.why)
         results.append(Measured(quantity, given, value, note))
     return results if method is not None else _closed(composition, results, width)
@@ -221,7 +227,8 @@ def _wide(width: Width, reasons: Sequence[str]) -> str:
     why = f": {'; '.join(reasons)}" if reasons else " at the precision or in the time allowed"
     if reasons and not width.is_asked:
         why += f" (--width {float(width.relative):g} allows more work)"
-    return f"wider than {float(width.relative):.2g}{why}"
+    most = width.relative if width.is_asked or reasons else OFF_LATTICE
+    return f"wider than {float(most):.2g}{why}"
 
 
 def read_width(text: str | None) -> Width:

@@ -29,10 +29,10 @@ Coarsening to a step H adds at most (s^2 + s^+) H^2/8: given the finer W the mov
 and E e^(-D) = 1, so that 0 <= E D <= H^2/8 and log E e^(s D) <= s E D + s^2 H^2/8 (Hoeffding,
 twice).
 
-**Rare large losses.** W of one use is near + far, far its large losses. Of K uses more than m have
-a far one with tilted mass at most binom(K, m + 1) |far|^(m + 1) |near + far|^(K - m - 1), a stray.
-The rest is near^(K - m) sum_{J <= m} binom(K, J) near^(m - J) far^J: only near^(K - m) needs fine
-lattices.
+**Rare large losses.** The measure of W of one use is near + large, large its large losses. Of K
+uses more than m have a large one with tilted mass at most binom(K, m + 1) |large|^(m + 1) |near +
+large|^(K - m - 1), a stray. The rest is near^(K - m) sum_{J <= m} binom(K, J) near^(m - J) large^J:
+only near^(K - m) needs fine lattices.
 
 The error of a transform is in `fourier`; what floats choose, in `planning`.
 """
@@ -185,7 +185,7 @@ class Power:
 
 @frozen(eq=False)
 class Rare:
-    """sum_{J <= most} binom(count, J) near^(most - J) far^J: most uses that may have a far loss.
+    """sum_{J <= most} binom(count, J) near^(most - J) large^J: most uses that may have a large loss.
 
     others: not above the mass of near^(count - most), which it is multiplied with.
     """
@@ -208,7 +208,7 @@ class Rare:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """As of `Power`; more than `most` far losses are part of the error."""
+        """As of `Power`; more than `most` large losses are part of the error."""
         near, large, more = self.near, self.large, self.most + 1
         a, b = near.most, large.most
         each = [c * _raised(a, i) * _raised(b, j) for c, i, j in self._terms]

@@ -48,7 +48,7 @@ WORK = 4.0  # about how many seconds losses off a lattice may take where the wid
 _MOST_LISTED = 150_000  # values of a composed loss that are listed
 _NEGLIGIBLE = Fraction(1, 10**300)  # nobody asks how much less delta is than this
 _UNITS = 2e7  # of work, that about a second of the processor does
-OFF_LATTICE = Fraction(1, 10**6)  # the width of sums off a lattice, where no other is task
+OFF_LATTICE = Fraction(1, 10**6)  # the width of sums off a lattice, where no other is wanted
 _CLOSE, _EVERY = 35.0, 20.0  # so far below delta, in its logarithm, is what is left out; steps
 FIRST_TAIL = -150.0  # the logarithm of the mass left out before delta is known, about
 _BELOW_DELTA = 20.0  # by so much less in its logarithm may be left out of what is played out
@@ -133,7 +133,8 @@ def composed_delta(
     product = product_of(others, log_delta)
     if not product.factors and not beside.dominating:  # nothing is released
         return Enclosure.exactly(0)
-    one_end = goal(width) / (1 if product.is_exact else _BOTH_ENDS)
+    near = _goal(width, work)
+    one_end = near / (1 if product.is_exact else _BOTH_ENDS)
 
     def measure(product: Product, share: float) -> Enclosure:
         if (flat := _beyond_all_losses(beside, product, epsilon)) is not None:
@@ -153,7 +154,7 @@ def composed_delta(
             lambda menus, share: adaptive_delta(menus, epsilon, one_end, share * work),
         ),
         log_delta,
-        goal(width),
+        near,
     )
 
 
@@ -182,7 +183,8 @@ def composed_epsilon(
     product = product_of(others, log_delta)
     if not product.factors and not beside.dominating:  # nothing is released
         return Enclosure.exactly(0)
-    one_end = goal(width) / (1 if product.is_exact else _BOTH_ENDS)
+    near = _goal(width, work)
+    one_end = near / (1 if product.is_exact else _BOTH_ENDS)
 
     def measure(product: Product, share: float) -> Enclosure:
         task = _Task(log_delta, one_end, share * work, enough, points)
@@ -197,12 +199,12 @@ def composed_epsilon(
             lambda menus, share: adaptive_epsilon(menus, delta, one_end, share * work),
         ),
         log_delta,
-        goal(width),
+        near,
     )
 
 
 class _Task(NamedTuple):
-    """What is task of a lattice: where delta is, about; width, seconds of work, first points."""
+    """What is wanted of a lattice: where delta is, about; width, seconds of work, first points."""
 
     log_delta: float
     width: Fraction
@@ -211,9 +213,9 @@ class _Task(NamedTuple):
     points: int
 
 
-def goal(width: Fraction) -> Fraction:
-    """How narrow sums off a lattice are, where no other width than that of exact ones is task."""
-    return OFF_LATTICE if width == WIDTH else width
+def _goal(width: Fraction, work: float) -> Fraction:
+    """How narrow sums off a lattice are: less than exact ones, where nothing else is asked."""
+    return OFF_LATTICE if width == WIDTH and work == WORK else width
 
 
 def _log_delta(beside: Losses, product: Product, epsilon: Fraction) -> float:
