@@ -515,6 +515,7 @@ class Composed:
         return int(self.sum.weights.indices[-1])
 
     @cached_property
+    @np.errstate(all="ignore")
     def _tails(self) -> tuple[Reals, Reals, Reals, Reals, Reals]:
         """P(W >= t), E_P e^(f - W), e^f Q(W >= t), in P's unit at f = first h, for all t; about.
 
