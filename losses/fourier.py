@@ -113,7 +113,7 @@ def backward(p: Spectrum, q: Spectrum, size: int) -> tuple[Reals, Reals, float]:
 def as_floats(balls: Sequence[arb]) -> tuple[Reals, float]:
     """These numbers, and how far off they are in the 1-norm: a float of a ball is off by 2 u."""
     values = np.array([float(part) for part in balls])
-    off = math.fsum(float(part.rad()) for part in balls) + 2 * U * float(np.abs(values).sum())
+    off = sum(float(part.rad()) for part in balls) + 2 * U * float(np.abs(values).sum())
     return values, off * SAFE + TINY
 
 
@@ -123,7 +123,7 @@ def series(values: Reals, x: arb) -> arb:
     rows.ravel()[: len(values)] = values
     balls = [x**k for k in range(_BLOCK)]
     powers, (total, step, at) = as_floats(balls)[0], (arb(0), x**_BLOCK, arb(1))
-    wide = math.fsum(float(part.rad()) for part in balls)
+    wide = sum(float(part.rad()) for part in balls)
     moduli = np.abs(rows)
     for dot, sum_, most in zip(
         (rows * powers).sum(1), (moduli * powers).sum(1), moduli.max(1), strict=True

@@ -185,7 +185,7 @@ class Power:
 
 @frozen(eq=False)
 class Rare:
-    """sum_{J <= most} binom(count, J) near^(most - J) large^J: most uses that may have a large loss.
+    """sum_{J <= most} binom(count, J) near^(most - J) large^J: of at most so many large losses.
 
     others: not above the mass of near^(count - most), which it is multiplied with.
     """
@@ -282,7 +282,7 @@ def added(factors: Sequence[Factor], step: arb, tilt: arb, window: Window, size:
         p, q = factor.spectra(size)
         spectra = spectra[0].times(p), spectra[1].times(q)
     for mass, error in (factor.bounds for factor in factors):
-        whole, share = whole * mass, share + error / mass
+        whole, share = whole * mass, share + (error / mass if mass else math.inf)
     first = math.floor(window.first / float(step))
     p_masses, q_masses, noise = backward(*spectra, size)
     p_rolled, q_rolled = (np.roll(masses, -(first % size)) for masses in (p_masses, q_masses))

@@ -149,7 +149,10 @@ def by_blocks(product: Product) -> Product:
 def _by_residues(factor: Factor) -> Factor:
     if not factor.reduced or len(factor.pairs) > 1 or factor.choices:
         return factor
-    (pair,) = factor.reduced
+    alike = [one for one in factor.reduced if one.unwrapped == factor.pairs[0]]
+    if len(alike) != 1:
+        return factor
+    (pair,) = alike
     told = isinstance(pair, WrappedPair | SampledPair) and BlockLoss.of(pair, _ANY, 1) is not None
     return Factor((pair,), factor.times) if told and has_many(factor, _ANY) else factor
 

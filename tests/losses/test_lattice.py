@@ -224,6 +224,21 @@ def test_charges_widen_both_ends():
     assert abs(float(wide[1] - plain[1]) - 1e-4 * (1 + math.e)) < 1e-5
 
 
+@pytest.mark.parametrize("times", [1, 17, 1000])
+@pytest.mark.parametrize("points", [64, 1024])
+@pytest.mark.parametrize(
+    "p, q", [("1", "1"), ("0.5", "1e-300"), ("1e-60", "1e-90"), ("1e-17", "1e-9")]
+)
+def test_losses_that_floats_hardly_hold_have_both_ends(p, q, points, times):
+    """No number of a plan may end in an error: then nothing is known, which is true."""
+    table = Table(*([x, 1 - x] for x in map(Fraction, (p, q))))
+    with working_precision(lattice.BITS):
+        low, high = compose([(table, times)], points, epsilon=arb(3)).delta(arb(3))
+        assert 0 <= low <= high <= 1
+        low, high = compose([(table, times)], points, delta=arb("1e-9")).epsilon(arb("1e-9"))
+        assert 0 <= low <= high
+
+
 def test_coins_leave_nothing_out():
     table = Table(["0.5", "0.3", "0.2"], ["0.3", "0.3", "0.4"])
     with working_precision(lattice.BITS):
