@@ -51,8 +51,8 @@ from numpy.typing import NDArray
 
 from ..exact.precision import floor_of
 from .cells import Loss, Pair, Reals, gathered, log_about, on_lattice
-from .fourier import SAFE, Spectrum, U, as_floats, backward, forward, series
-from .planning import STEEP, Plan, Sketch, Sketches, Window, planned
+from .fourier import SAFE, TINY, Spectrum, U, as_floats, backward, forward, series
+from .planning import LEAST_STEP, STEEP, Plan, Sketch, Sketches, Window, planned
 
 Parts: TypeAlias = Sequence[tuple[Loss, int]]
 
@@ -342,9 +342,10 @@ def folded(loss: Loss, sketch: Sketch, plan: Plan, may_split: bool = True) -> Fo
             else:
                 near = sketch
     sums = [FOLD**i for i in range(1, 64) if 2 * FOLD**i <= left]  # uses added up, level by level
+    finest = min(_FINEST, plan.step / (sketch.most * LEAST_STEP + TINY))
     finer = [1]  # by how much than the last lattice, from the last level to the first
     for releases in sums[::-1]:
-        ideal = min(plan.step * (plan.points - 16) / window(releases).length, _FINEST)
+        ideal = min(plan.step * (plan.points - 16) / window(releases).length, finest)
         finer.append(finer[-1] * max(math.floor(ideal / finer[-1]), 1))
     cost, step = 0, arb(plan.step) / finer[-1]
     log_mass = float(sketch.cumulant(plan.tilt)[0]) / count

@@ -24,6 +24,7 @@ _RARE = 1.0  # large losses that are expected in all uses, if these are told apa
 _SPARE = -2.0  # e^-nats may be outside of a window of N points: 2 log N and so much
 _SHARES = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5)  # of the tilt, that are tried
 _FURTHEST = 16.0  # further tilt times the deviation: with more, one step at an edge weighs too much
+LEAST_STEP = 2.0**-36  # of the largest loss: what is finer, floats do not tell
 _FLATTEST = -16.0  # the logarithm of the least tilt
 
 
@@ -62,6 +63,11 @@ class Sketch(NamedTuple):
         totals = np.add.reduceat(masses, starts)
         means = np.add.reduceat(masses * losses[order], starts) / totals
         return Sketch(means, most + np.log(totals), count)
+
+    @property
+    def most(self) -> float:
+        """No loss is farther from 0."""
+        return float(np.abs(self.losses).max())
 
     def cumulant(self, tilt: float) -> Reals:
         """log E e^(tilt L) of all uses, and its first two derivatives."""
@@ -203,5 +209,6 @@ def planned(
     all_uses, nats = Sketches(sketches), 2 * math.log(points) + _SPARE
     tilt, low, high = all_uses.saddle(log_delta, epsilon)
     window = all_uses.window(tilt, nats, low, high)
-    step = window.length / (points - 16)
+    most = max(sketch.most for sketch in sketches)
+    step = max(window.length / (points - 16), most * LEAST_STEP)
     return Plan(step, tilt, window._replace(first=window.first - 6 * step), nats, points, all_uses)
