@@ -149,7 +149,7 @@ def by_blocks(product: Product) -> Product:
 def _by_residues(factor: Factor) -> Factor:
     if not factor.reduced or len(factor.pairs) > 1 or factor.choices:
         return factor
-    alike = [one for one in factor.reduced if one.unwrapped == factor.pairs[0]]
+    alike = [pair for pair in factor.reduced if pair.unwrapped == factor.pairs[0]]
     if len(alike) != 1:
         return factor
     (pair,) = alike
@@ -198,7 +198,8 @@ def _loss(product: Product, factor: Factor, log_tail: float) -> CellLoss:
     if not has_many(factor, tail):
         return product.listed(factor, log_tail)
     uses = sum(one.times for one in product.factors)
-    blocks = [loss for one in pairs if (loss := _blocks(one, tail, uses, ctx.prec)) is not None]
+    each = (_blocks(pair, tail, uses, ctx.prec) for pair in pairs)
+    blocks = [loss for loss in each if loss is not None]
     if len(blocks) < len(pairs) or len(pairs) > _FEW_PAIRS:
         if product.outcomes(log_tail) <= MOST_TOGETHER:
             return product.listed(factor, log_tail)
