@@ -198,8 +198,8 @@ def _loss(product: Product, factor: Factor, log_tail: float) -> CellLoss:
     if not has_many(factor, tail):
         return product.listed(factor, log_tail)
     uses = sum(one.times for one in product.factors)
-    each = (_blocks(pair, tail, uses, ctx.prec) for pair in pairs)
-    blocks = [loss for loss in each if loss is not None]
+    some = (_blocks(pair, tail, uses, ctx.prec) for pair in pairs)
+    blocks = [loss for loss in some if loss is not None]
     if len(blocks) < len(pairs) or len(pairs) > _FEW_PAIRS:
         if product.outcomes(log_tail) <= MOST_TOGETHER:
             return product.listed(factor, log_tail)
@@ -210,8 +210,8 @@ def _loss(product: Product, factor: Factor, log_tail: float) -> CellLoss:
 @lru_cache(maxsize=4)
 def _dominating(pairs: tuple[Pair, ...], log_tail: float, uses: int, bits: int) -> Atoms:
     """Of blocks moved onto a lattice."""
-    each = (_blocks(one, log_tail, uses, bits) for one in pairs)
-    blocks = [loss for loss in each if loss is not None]
+    some = (_blocks(pair, log_tail, uses, bits) for pair in pairs)
+    blocks = [loss for loss in some if loss is not None]
     spread = max(Sketch.of(*one.sketch(), 1).cumulant(0.0)[2] for one in blocks)
     step = Fraction(2) ** math.floor(math.log2(math.sqrt(spread) / _FINE))
     return dominating([moved(one, step) for one in blocks])
