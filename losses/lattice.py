@@ -622,7 +622,7 @@ def refined(
     """
     lower, upper, gap, spent = arb(0), arb.pos_inf() if epsilon is None else arb(1), math.inf, 0
     points_cost = cells_cost = 0
-    stays = 1 if attained is None else 0  # how often finer lattices may bring nothing
+    stays = 1  # how often finer lattices may bring nothing
 
     def bounds(some: Parts) -> tuple[arb, arb]:
         nonlocal spent, points_cost, cells_cost

@@ -45,6 +45,7 @@ class Sketch(NamedTuple):
     releases: int
 
     @staticmethod
+    @np.errstate(all="ignore")
     def of(losses: Reals, logs: Reals, count: int, tilt: float = 0.0) -> Sketch:
         """Of runs of outcomes, where there are many; tilt: at which they are looked at."""
         order = np.argsort(losses, kind="stable")

@@ -411,7 +411,7 @@ class BlockLoss(FiniteLoss):
             xs, p, q = self._halved(low, high, matters)
             height, loss = self._looked_at(p, q)
             half = np.maximum(np.abs(np.diff(height)) / 2, 1e-9)
-            sums = (height[1:] + height[:-1]) / 2 + np.log(np.sinh(half) / half)
+            sums = (height[1:] + height[:-1]) / 2 + half + np.log(-np.expm1(-2 * half) / (2 * half))
             logs.append(sums + np.log(np.diff(xs)))
             losses.append((loss[1:] + loss[:-1]) / 2)
         return np.concatenate(logs), np.concatenate(losses)

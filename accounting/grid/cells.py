@@ -71,20 +71,28 @@ class DividedLoss(FiniteLoss):
         logs, losses = DividedLoss(law, self.log_tail).about
         scale, spacing = cumulant_of(logs + tilt * losses, losses).value, float(step)
 
-        def divided(first: int, last: int, before: _Tail, after: _Tail) -> Iterator[Cell]:
-            p, q = ((one - other).max(arb(0)) for one, other in zip(before, after, strict=True))
+        def matters(first: int, last: int, p: arb) -> bool:
+            """Is a cell so wide, or so heavy, that it has to be halved?"""
             count = last - first
-            if count > 1 and p > 0:
-                log_mass = float(p.mid().log().mid()) + tilt * spacing * (first + last) / 2 - scale
-                highest = log_mass + tilt * spacing * count / 2  # were all of it at the upper end
-                is_seen = highest > _SEEN_MASS and count > points / _WIDEST
-                if is_seen or log_mass + 2 * math.log(count) > math.log(_LIGHT):
+            if count == 1 or not p > 0:
+                return False
+            log_mass = float(p.mid().log().mid()) + tilt * spacing * (first + last) / 2 - scale
+            highest = log_mass + tilt * spacing * count / 2  # were all of it at the upper end
+            if highest > _SEEN_MASS and count > points / _WIDEST:
+                return True
+            return log_mass + 2 * math.log(count) > math.log(_LIGHT)
+
+        def divided(first: int, last: int, before: _Tail, after: _Tail) -> Iterator[Cell]:
+            pending = [(last, after)]  # ends of cells from here on, the nearest one last
+            while pending:
+                last, after = pending[-1]
+                p, q = ((one - other).max(arb(0)) for one, other in zip(before, after, strict=True))
+                if matters(first, last, p):
                     middle = (first + last) // 2
-                    between = tail(law, step * middle)
-                    yield from divided(first, middle, before, between)
-                    yield from divided(middle, last, between, after)
-                    return
-            yield Cell(first, last, p, q)
+                    pending.append((middle, tail(law, step * middle)))
+                    continue
+                yield Cell(first, last, p, q)
+                first, before = pending.pop()
 
         start = before = tail(law, step * low)
         cells = [Cell(low, low, *((1 - one).max(arb(0)) for one in start))]

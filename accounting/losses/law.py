@@ -251,18 +251,6 @@ class Atoms:
             return math.inf
         return self.cumulant(0.0).slope
 
-    def tilted(self, c: float) -> NDArray[np.float64]:
-        """The masses times e^(c loss), divided by their sum."""
-        logs, losses = self._floats
-        height = logs + c * losses
-        weights: NDArray[np.float64] = np.exp(height - height.max())
-        return weights / float(weights.sum())
-
-    @property
-    def about(self) -> NDArray[np.float64]:
-        """The losses, in floats."""
-        return self._floats[1]
-
     @cached_property
     def _floats(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         masses = np.array([float(mass.mid()) for mass in self.masses])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import reduce
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
@@ -53,6 +54,7 @@ _CLOSE, _EVERY = 35.0, 20.0  # so far below delta, in its logarithm, is what is 
 FIRST_TAIL = -150.0  # the logarithm of the mass left out before delta is known, about
 _BELOW_DELTA = 20.0  # by so much less in its logarithm may be left out of what is played out
 _BOTH_ENDS = 4  # so much narrower is each of two that an answer lies between
+_OF_GAP = Fraction(1, 100)  # of what is open between two, their own width
 _CANDIDATES = 2  # of several pairs, so many are tried for the lower bound
 
 LEAST_LOG_DELTA = -1e5
@@ -134,15 +136,14 @@ def composed_delta(
     if not product.factors and not beside.dominating:  # nothing is released
         return Enclosure.exactly(0)
     near = _goal(width, work)
-    one_end = near / (1 if product.is_exact else _BOTH_ENDS)
 
-    def measure(product: Product, share: float) -> Enclosure:
+    def measure(product: Product, share: float, near: Fraction) -> Enclosure:
         if (flat := _beyond_all_losses(beside, product, epsilon)) is not None:
             return flat.found_by(_BY_LARGEST)
         is_exact = not beside.dominating and not points
         if is_exact and (events := _events(product, log_delta)) is not None:
             return _exact_delta(product, epsilon, log_delta, events, width, cap)
-        task = _Task(log_delta, one_end, share * work, enough, points)
+        task = _Task(log_delta, near, share * work, enough, points)
         return _by_lattice(beside, product, task, epsilon=epsilon)
 
     return over_choices(
@@ -151,7 +152,7 @@ def composed_delta(
         _play(
             beside,
             points,
-            lambda menus, share: adaptive_delta(menus, epsilon, one_end, share * work),
+            lambda menus, share: adaptive_delta(menus, epsilon, near / _BOTH_ENDS, share * work),
         ),
         log_delta,
         near,
@@ -184,10 +185,9 @@ def composed_epsilon(
     if not product.factors and not beside.dominating:  # nothing is released
         return Enclosure.exactly(0)
     near = _goal(width, work)
-    one_end = near / (1 if product.is_exact else _BOTH_ENDS)
 
-    def measure(product: Product, share: float) -> Enclosure:
-        task = _Task(log_delta, one_end, share * work, enough, points)
+    def measure(product: Product, share: float, near: Fraction) -> Enclosure:
+        task = _Task(log_delta, near, share * work, enough, points)
         return _epsilon(beside, product, delta, task, width, cap, not points)
 
     return over_choices(
@@ -196,7 +196,7 @@ def composed_epsilon(
         _play(
             beside,
             points,
-            lambda menus, share: adaptive_epsilon(menus, delta, one_end, share * work),
+            lambda menus, share: adaptive_epsilon(menus, delta, near / _BOTH_ENDS, share * work),
         ),
         log_delta,
         near,
@@ -249,7 +249,7 @@ def _play(beside: Losses, points: int, play: _Play) -> _Play | None:
 
 def over_choices(
     product: Product,
-    measure: Callable[[Product, float], Enclosure],
+    measure: Callable[[Product, float, Fraction], Enclosure],
     play: _Play | None,
     log_delta: float,
     width: Fraction,
@@ -257,29 +257,44 @@ def over_choices(
     """The largest over all choices of pairs.
 
     From fixed ones below and dominating pairs above; where these leave a gap, by playing it out.
-    measure: of what is composed, with a share of the work allowed. play: of menus, likewise; None
-    where that is not possible.
+    measure: of what is composed, with a share of the work allowed, to a width. play: of menus,
+    likewise; None where that is not possible.
     """
     if product.is_exact:
-        return measure(product, 1.0)
-    candidates = min(_CANDIDATES, max(len(factor.among) for factor in product.factors))
-    share = 0.5 / (candidates + 1)
-    most = measure(product, share)
-    found = measure(product.fixed(0), share)
-    for choice in range(1, candidates):
-        found = found.maximum(measure(product.fixed(choice), share))
-    by = tuple(dict.fromkeys((*found.by, *most.by)))
-    found = Enclosure(found.lower, most.upper, why=found.why, by=by).because(_OPEN_CHOICE)
-    if len(product.factors) > 1:
-        found = found.because(_ORDER)
-    if play is None or found.is_within(width) or not product.is_listed:
-        return found
+        return measure(product, 1.0, width)
+    answer = _between(product, measure, max(width, _ROUGHLY))
+    ends = max(_gap(answer) * _OF_GAP, width / _BOTH_ENDS)  # so narrow is each end worth to be
+    if ends < _ROUGHLY:
+        answer = answer.intersection(_between(product, measure, ends))
+    if play is None or answer.is_within(width) or not product.is_listed:
+        return answer
     try:
         with working_precision(BITS):
             menus = product.menus(max(log_delta, LEAST_LOG_DELTA) - _BELOW_DELTA)
-        return found.intersection(play(menus, 0.5).found_by("adaptive choices, played out"))
+        return answer.intersection(play(menus, 0.5).found_by("adaptive choices, played out"))
     except (OutOfTimeError, DoesNotApplyError):
-        return found
+        return answer
+
+
+def _between(
+    product: Product, measure: Callable[[Product, float, Fraction], Enclosure], width: Fraction
+) -> Enclosure:
+    """From what fixed choices cost, the first ones of a list, to what dominates all of them."""
+    candidates = min(_CANDIDATES, max(len(factor.among) for factor in product.factors))
+    share = 0.5 / (candidates + 1)
+    most = measure(product, share, width)
+    fixed = [measure(product.fixed(choice), share, width) for choice in range(candidates)]
+    least = reduce(Enclosure.maximum, fixed)
+    by = tuple(dict.fromkeys((*least.by, *most.by)))
+    answer = Enclosure(least.lower, most.upper, why=least.why, by=by).because(_OPEN_CHOICE)
+    return answer.because(_ORDER) if len(product.factors) > 1 else answer
+
+
+def _gap(answer: Enclosure) -> Fraction:
+    """The relative width; 1 of what has no end."""
+    if not answer.is_finite() or not answer.upper:
+        return Fraction(1)
+    return 1 - Fraction(answer.lower) / Fraction(answer.upper)
 
 
 # -- which way ------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from ....exact.precision import CAP, WIDTH, enclose, refine, working_precision
 from ....exact.roots import met_between
 from ....exact.square_root import SquareRoot
 from ...divergences import gaussian
-from ..composite import Composite, Saddle
+from ..composite import Saddle, Together
 from .inversion import Parts as Parts
 from .inversion import Profile
 from .line import LineLaw
@@ -89,7 +89,7 @@ def composed_renyi(parts: Parts, order: ExactInput, width: Fraction = WIDTH) -> 
 def composed_pure(parts: Parts, width: Fraction = WIDTH) -> Enclosure:
     """The largest loss of these uses together."""
     parts = merged(parts)
-    return refine(lambda: Composite(tuple(parts)).largest(), width=width)
+    return refine(lambda: Together(tuple(parts)).largest(), width=width)
 
 
 # -- closed forms ---------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ def beyond(parts: Parts, level: Fraction) -> bool:
         largest = sum(law.epsilon * k for law, k in parts if isinstance(law, SampledLaplace))
         return largest <= level
     with working_precision(BITS):
-        return bool(Composite(tuple(parts)).largest() <= ball(level))
+        return bool(Together(tuple(parts)).largest() <= ball(level))
 
 
 def is_within_reach(parts: Parts, c: float) -> bool:

@@ -17,7 +17,7 @@ from attrs import frozen
 from flint import acb, acb_mat, arb
 
 from ....exact.deadline import check_time
-from ..law import LossLaw
+from ..law import PlainLoss
 from ..table import powers
 
 # One matrix product, between two looks at the clock: FLINT multiplies as integer matrices, ten
@@ -38,12 +38,16 @@ class Line:
         return Table(self, spacing).transforms(count)
 
 
-class LineLaw(LossLaw, Protocol):
+class LineLaw(PlainLoss, Protocol):
     """The loss of one use of continuous noise. Balls are at the working precision."""
 
     @property
     def rate(self) -> Fraction:
         """The probability that the user takes part."""
+        ...
+
+    def transform(self, s: acb) -> acb:
+        """E_P e^(sL), s real."""
         ...
 
     def profile(self, level: arb) -> arb:

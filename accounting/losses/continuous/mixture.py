@@ -6,7 +6,6 @@ not take part: so are its transform and its profile.
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from functools import reduce
 
@@ -14,7 +13,7 @@ from attrs import frozen
 from flint import acb, arb
 
 from ....exact.number import ball
-from ..law import Cumulant, FiniteLoss
+from ..law import FiniteLoss
 from .sampled_gaussian import SampledGaussian
 from .sampled_laplace import SampledLaplace
 
@@ -63,16 +62,6 @@ class MixtureLoss(FiniteLoss):
             low, high = law.rough(c)
             least, most = least + ball(weight) * low, most + ball(weight) * high
         return least.lower(), most.upper()
-
-    def cumulant(self, c: float) -> Cumulant:
-        each = [(float(weight), law.cumulant(c)) for weight, law in self.parts]
-        each.append((float(self.rest), Cumulant(0.0, 0.0, 0.0)))
-        top = max(one.value for _, one in each)
-        shares = [(weight * math.exp(one.value - top), one) for weight, one in each]
-        total = sum(share for share, _ in shares)
-        mean = sum(share * one.slope for share, one in shares) / total
-        spread = sum(share * (one.curvature + (one.slope - mean) ** 2) for share, one in shares)
-        return Cumulant(top + math.log(total), mean, spread / total)
 
     def terms(self, c: float, top: float, log_error: float) -> float:
         """How many nodes the rules of its parts have, about."""

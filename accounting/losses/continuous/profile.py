@@ -54,7 +54,7 @@ def delta(
 
     def attempt(log_width: float, found: Enclosure | None) -> tuple[Enclosure, bool]:
         here = ball(level)
-        saddle = saddle_at(Composite(parts), float(here.mid()))
+        saddle = saddle_at(Composite(gaussians), float(here.mid()))
         if not smooth.is_within_reach(parts, saddle.c):
             return Enclosure.probability(), True
         aimed = saddle.log_delta if found is None else _log_middle(found, saddle.log_delta)
@@ -85,7 +85,7 @@ def epsilon(
     gaussians = _gaussians(parts)
 
     def attempt(log_width: float, found: Enclosure | None) -> tuple[Enclosure, bool]:
-        composite, goal = Composite(parts), ball(target)
+        composite, goal = Composite(gaussians), ball(target)
         log_delta = float(goal.log().mid())
         saddle = saddle_for(composite, log_delta)
         saddle = saddle if saddle.level > 0 else saddle_at(composite, 0.0)

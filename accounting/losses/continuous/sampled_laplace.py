@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from ....exact.deadline import check_time, uninterrupted
 from ....exact.number import ball
 from ...sampling import added, pure_added, pure_removed, removed
-from ..law import Cumulant, FiniteLoss, cumulant_of
+from ..law import FiniteLoss
 from . import laplace
 
 _GROWTHS = [1 + 2.0**-k for k in range(-4, 14)]  # R that are tried
@@ -72,10 +72,6 @@ class SampledLaplace(FiniteLoss):
             return least.lower(), ((1 - q + q * moment ** (1 / p)) ** p).upper()
         atoms = sum((m * (-c * self._log_ratio(u)).exp() for m, u in self._atoms()), arb(0))
         return atoms.max(arb(1)).lower(), moment.min((c * self.largest()).exp()).upper()
-
-    def cumulant(self, c: float) -> Cumulant:
-        logs, losses = self.about
-        return cumulant_of(logs + c * losses, losses)
 
     def terms(self, c: float, top: float, log_error: float) -> float:
         """How many nodes the rule has, about."""
