@@ -5,7 +5,7 @@ count uses, one level for each mechanism, and a charge fits if it fits at every 
 in the list never does.
 
 Whoever takes part in fewer uses has lost no more. The order is free, and may be chosen from what
-was released, as may be what each use is asked: `accounting.losses.adaptive` takes the supremum over
+was released, as may be what each use is asked: `losses.choices` takes the supremum over
 all of that, and where a use has one dominating pair, drawing from all pairs beforehand and
 revealing each when it is asked for is the same game. But the list is not: a mechanism, or how
 often it may be used, that is chosen from what was released needs a limit whose costs add up.

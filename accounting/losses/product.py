@@ -22,6 +22,7 @@ from attrs import frozen
 from flint import arb, ctx
 
 from ...exact import ball, working_precision
+from ...losses.choices import Menu
 from ...losses.lattice import Charged
 from ...mechanisms import AdditiveNoise, Mechanism, Pair, ShiftPair
 from ...mechanisms.fixed_size import FixedSize
@@ -34,7 +35,6 @@ from ..divergences.finite_sums import is_listed
 from ..divergences.privacy_profile import Event
 from ..divergences.wrapped import outside_masses
 from ..scenario import Scenario, Use
-from .adaptive import Menu
 from .composite import Composite
 from .dominating import dominating
 from .law import Atoms, LossLaw

@@ -21,12 +21,12 @@ from ...exact.enclosure import Enclosure
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import CAP, WIDTH, enclose_between, refine, working_precision
+from ...losses.choices import Menu, adaptive_delta, adaptive_epsilon
 from ...losses.lattice import BITS, refined
 from ...losses.planning import Sketch, Sketches
 from ..divergences.privacy_profile import Event, root_near, value_at
 from ..figure import Figure
 from ..scenario import Scenario, Use
-from .adaptive import Menu, adaptive_delta, adaptive_epsilon
 from .bracket import (
     MOST_OUTCOMES,
     Losses,

@@ -2,21 +2,22 @@
 
 from fractions import Fraction
 from functools import cache
+from random import Random
 
 import pytest
 from flint import arb
 
 from exactdp import Enclosure
-from exactdp.accounting.losses.adaptive import (
-    adaptive_delta,
-    adaptive_epsilon,
-)
 from exactdp.accounting.losses.law import Atoms
 from exactdp.accounting.losses.of_pair import listed_law
 from exactdp.exact import working_precision
 from exactdp.exact.errors import DoesNotApplyError
 from exactdp.exact.number import Logarithm, ball
 from exactdp.exact.precision import enclose
+from exactdp.losses.choices import (
+    adaptive_delta,
+    adaptive_epsilon,
+)
 from exactdp.mechanisms.pair import FinitePair
 
 F = Fraction
@@ -32,6 +33,7 @@ LEAKING: Masses = (
     (F(1, 10), F(1, 20)),
     (F(0), F(1, 20)),
 )
+SPARSE: Masses = ((F(1, 10**60), F(1, 10**160)), (1 - F(1, 10**60), 1 - F(1, 10**160)))
 SAME: Masses = ((F(1), F(1)),)
 DISJOINT: Masses = ((F(1), F(0)), (F(0), F(1)))
 # powers of 2, on a lattice of different origins
@@ -110,6 +112,7 @@ GAMES = [
     [([LEANING, LEANING], 4)],
     [([SAME, LEANING], 3)],
     [([RARE, LEANING], 2)],
+    [([SPARSE, LEANING], 2)],  # a loss that counts as infinite
     [([LEANING], 4)],
 ]
 ON_LATTICE = [
@@ -153,6 +156,53 @@ def test_epsilon_is_where_delta_is_reached(menus, delta):
         assert relative(found) < F(1, 100)
 
 
+@pytest.mark.parametrize("delta", [F(1, 3), F(1, 10), F(1, 70)])
+@pytest.mark.parametrize("menus", ON_LATTICE)
+def test_on_a_lattice_epsilon_is_found_to_rounding(menus, delta):
+    listed = [([law(masses) for masses in laws], times) for laws, times in menus]
+    found = adaptive_epsilon(listed, delta, F(1, 10), 0.5)
+    least_level_holds(menus, found, delta)
+    assert not found.is_finite() or relative(found) < F(1, 10**12)
+
+
+def masses_of(rng: Random) -> Masses:
+    """Some outcomes, of some masses or on powers of 2."""
+    weights = [[rng.choice((0, 1, 1, 2, 3, 5, 30)) for _ in range(rng.randint(2, 3))]]
+    if rng.random() < 0.3:
+        weights.append([w << rng.randint(0, 5) for w in weights[0]])
+    else:
+        weights.append([rng.choice((0, 1, 1, 2, 3, 5, 30)) for _ in weights[0]])
+    p, q = ([F(w, sum(some) or 1) for w in some] for some in weights)
+    return tuple(zip(p, q, strict=True)) if sum(p) == sum(q) == 1 else SKEWED
+
+
+@pytest.mark.quick_cases(8)
+@pytest.mark.parametrize("seed", range(60))
+def test_random_games(seed):
+    """Any menus, in any order, with whatever width and work: both ends hold."""
+    rng = Random(seed)
+    menus = [
+        ([masses_of(rng) for _ in range(rng.randint(1, 3))], rng.randint(1, 3))
+        for _ in range(rng.randint(1, 2))
+    ]
+    x, width = rng.choice((F(1), F(3, 2), F(4), F(37))), F(1, 10 ** rng.choice((1, 4, 9, 14)))
+    exact = truth(menus, x)
+    assert cost(menus, x, width, rng.choice((0.02, 0.1))).contains(exact)
+    delta = rng.choice((F(1, 2), F(1, 10), F(1, 997), exact if 0 < exact < 1 else F(1, 3)))
+    listed = [([law(masses) for masses in laws], times) for laws, times in menus]
+    least_level_holds(menus, adaptive_epsilon(listed, delta, width, 0.05), delta)
+
+
+def test_work_ends_it_where_the_width_is_not_reached():
+    menus = [([SKEWED, LEANING, MIRRORED], 4)]
+    widths = []
+    for work in (0.02, 2.0):
+        found = cost(menus, F(2), F(1, 10**14), work)
+        assert found.contains(truth(menus, F(2)))
+        widths.append(relative(found))
+    assert widths[0] > 4 * widths[1] > 0
+
+
 @pytest.mark.parametrize("x", [F(1), F(3), F(10**9)])
 def test_extremes(x):
     assert cost([([SAME, SAME], 4)], x) == Enclosure.exactly(0)
@@ -183,6 +233,14 @@ def test_what_is_missing_is_charged():
             whole = adaptive_delta([([full, full], 3)], level, F(1, 1000), 0.2)
             assert part.lower <= whole.upper
             assert part.upper >= whole.lower
+
+
+def test_what_is_missing_may_never_end():
+    with working_precision(128):
+        short = Atoms([arb("0.7"), arb("0.1")], [arb("0.3"), arb("-0.4")], arb(0), arb("0.2"))
+    found = adaptive_epsilon([([short, short], 3)], F(1, 10), F(1, 10), 0.1)
+    assert found.lower > 0
+    assert found.upper == Enclosure.infinite().upper
 
 
 def test_the_largest_loss_ends_all():
