@@ -122,7 +122,7 @@ def adaptive_delta(
 
         def measured(lattice: _Lattice, table: _Table) -> _Bounds:
             upper, a, beta = (arb(float(x)) for x in table.values[:, lattice.start - table.first])
-            return (a - beta).max(1 - here.exp()).max(game.limits[0]), upper, None
+            return (a - beta).max(game.limits[0]), upper, None
 
         return _narrowed(game, here, measured, width, work)
 
