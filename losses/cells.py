@@ -36,6 +36,7 @@ Pair: TypeAlias = tuple[arb, arb]  # masses under P and under Q
 Reals: TypeAlias = NDArray[np.float64]
 
 _MOST_STEPS = 2.0**40  # of floats that tell the floor
+_WIDEST = 1 << 40  # steps of a run
 _NEAR = 2.0**-40  # so near to a step, relatively, they do not
 
 
@@ -152,7 +153,7 @@ def gathered(
     """
     knots, start = list[tuple[int, arb, arb]](), 0
     while start < len(indices):
-        end = int(np.searchsorted(indices, indices[start] + width, side="right"))
+        end = int(np.searchsorted(indices, int(indices[start]) + min(width, _WIDEST), side="right"))
         low, high = int(indices[start]), int(indices[end - 1])
         length = max(high - low, 1)
         for at, other in ((low, high), (high, low))[: 1 + (high > low)]:

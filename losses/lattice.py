@@ -64,7 +64,8 @@ _PLAN = 200_000  # what a plan costs, in steps of a transform
 _TRIES = 8
 _TOO_OFF = 1e-3  # of tilted mass
 _STAYS, _MOST_FINER, _DEARER = 0.8, 16, 1.25  # of a gap; of points; what more points cost more
-MOST_POINTS = 1 << 20  # up to which the bounds of rounding are proved (`fourier`)
+# Of the last sum, and of any on the way: up to there the bounds of rounding are proved (`fourier`).
+MOST_POINTS, _MOST_ROOM = 1 << 20, 1 << 22
 
 
 @frozen(eq=False)
@@ -370,6 +371,8 @@ def folded(loss: Loss, sketch: Sketch, plan: Plan, may_split: bool = True) -> Fo
         nonlocal cost
         some = window(releases)
         room = 1 << math.ceil(some.length / float(step) + 16).bit_length()
+        if room > _MOST_ROOM:
+            raise ArithmeticError("a sum on the way spans more points than are kept")
         cost += 2 * room * room.bit_length()
         return (
             added([Power(term, times)], step, tilt, some, room)

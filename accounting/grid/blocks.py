@@ -410,11 +410,13 @@ class BlockLoss(FiniteLoss):
         for low, high in self._stretches:
             xs, p, q = self._halved(low, high, matters)
             height, loss = self._looked_at(p, q)
-            half = np.maximum(np.abs(np.diff(height)) / 2, 1e-9)
+            half = np.clip(np.abs(np.diff(height)) / 2, 1e-9, 1e3)
             sums = (height[1:] + height[:-1]) / 2 + half + np.log(-np.expm1(-2 * half) / (2 * half))
             logs.append(sums + np.log(np.diff(xs)))
             losses.append((loss[1:] + loss[:-1]) / 2)
-        return np.concatenate(logs), np.concatenate(losses)
+        all_logs, all_losses = np.concatenate(logs), np.concatenate(losses)
+        finite = np.isfinite(all_logs) & np.isfinite(all_losses)
+        return all_logs[finite], all_losses[finite]
 
 
 def _bends(counts: _Points, logs: _Floats) -> _Floats:

@@ -59,6 +59,8 @@ def _measured(one: tuple[Use, ...], product: Product, order: Fraction) -> Enclos
     found = losses(-_CLOSE - tilt**2 * max(here[2], 0.0))
     loss = _only(found)
     curvature = max(float(Sketch.of(*loss.sketch(), 1).cumulant(tilt)[2]), 0.0)
+    if not math.isfinite(curvature):
+        raise DoesNotApplyError("how far the losses spread is not known in floats")
     step = ball(Fraction(2) ** math.floor(math.log2(max(math.sqrt(curvature) / _FINE, _LEAST))))
     cells, charges = loss.cells(step, tilt, _POINTS), product.charges()
     less, more = charges.less_p + charges.slack, charges.less_q + charges.slack
