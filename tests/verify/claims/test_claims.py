@@ -183,7 +183,9 @@ FIGURES = [  # of a statement, in the evidence of this name, what it is by its d
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "evidence", "truth"), FIGURES, ids=lambda each: str(each)[:40])
+@pytest.mark.parametrize(
+    ("name", "evidence", "truth"), FIGURES, ids=[f"{n}-{e[:40]}" for n, e, _ in FIGURES]
+)
 def test_figures_that_are_told_are_those_of_definitions(name, evidence, truth):
     """One number of the line, whose digits are certain; the page is held to what is computed."""
     (line,) = re.findall(
