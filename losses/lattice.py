@@ -420,7 +420,9 @@ class Composed:
         """Bounds of delta(level), level >= 0."""
         t = floor_of((epsilon / self.step).lower()) + 1  # (t - 1) h <= level
         upper = arb(1)
-        if self._first <= t <= self._last:
+        if t > self._last:  # all that counts left the window at its upper end
+            upper = self._extra(epsilon, self._last + 1)
+        elif t >= self._first:
             a, b = self._tail(0, 0, t), self._tail(0, 1, t)
             slip = a.upper() * (epsilon - self.step * t).expm1().upper().max(
                 arb(0)

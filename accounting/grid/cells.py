@@ -147,13 +147,15 @@ _Tail: TypeAlias = tuple[arb, arb]  # P and Q of all losses that are at least so
 
 def tail(law: Continuous, level: arb) -> _Tail:
     """P and Q of all losses that are at least this."""
+    if law.rate == 1:
+        return _tails(law, level)
     rate = ball(law.rate)
     inner = 1 + (level if law.removing else -level).expm1() / rate
     if inner <= 0:  # beyond all losses
         return (arb(1), arb(1)) if law.removing else (arb(0), arb(0))
     if not inner > 0:
         return arb(0).union(arb(1)), arb(0).union(arb(1))
-    at = level if law.rate == 1 else inner.log() * (1 if law.removing else -1)
+    at = inner.log() * (1 if law.removing else -1)
     p, q = _tails(law, at)
     if law.removing:
         return (1 - rate) * q + rate * p, q

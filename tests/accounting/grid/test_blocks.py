@@ -185,3 +185,21 @@ def test_wide_noise_costs_what_a_gaussian_does(spec: str) -> None:
         assert float(one.lower) < truth * (1 + 1e-9)
         assert truth * (1 - 1e-9) < float(one.upper)
         assert float(one.upper) < float(one.lower) * 1.01
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize(
+    ("releases", "figure", "at", "truth"),  # by sums over the table of integrals of the Gaussian
+    [
+        (("gaussian:sigma=1*50", "randomized-response:epsilon=1"), "delta", "1", 0.999415296),
+        (("gaussian:sigma=1*50", "randomized-response:epsilon=1"), "epsilon", "0.5", 24.4707286),
+        (("gaussian:sigma=200*5", "discrete-gaussian:sigma2=0.7,sensitivity=2"), "epsilon",
+         "1e-15", 20.0186879),
+    ],
+)  # fmt: skip
+def test_levels_far_below_the_mean_and_between_losses_far_apart(
+    releases: tuple[str, ...], figure: str, at: str, truth: float
+) -> None:
+    answer = getattr(exactdp.compose(*releases), figure)(at)
+    assert float(answer.lower) - 2e-7 < truth < float(answer.upper) + 2e-7
+    assert float(answer.upper) < (1 + 1e-6) * float(answer.lower)
