@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 import brute_force
 import mpmath
@@ -217,13 +218,16 @@ def number(text: str) -> mpf:
     return mpf(Fraction(text).numerator) / Fraction(text).denominator
 
 
+@lru_cache(maxsize=32)
+def _figures(one: Composition) -> list[Enclosure]:
+    """Kept, since one check compares the same composition with several."""
+    deltas, epsilons = [one.delta(e) for e in EPSILONS], [one.epsilon(d) for d in DELTAS]
+    return [one.pure(), *deltas, *epsilons, *(one.renyi(a) for a in ORDERS)]
+
+
 def at_most(cheap: Composition, dear: Composition) -> None:
     """No figure of the first is certainly above that of the second."""
-    pairs = [(cheap.pure(), dear.pure())]
-    pairs += [(cheap.delta(e), dear.delta(e)) for e in EPSILONS]
-    pairs += [(cheap.epsilon(d), dear.epsilon(d)) for d in DELTAS]
-    pairs += [(cheap.renyi(a), dear.renyi(a)) for a in ORDERS]
-    for less, more in pairs:
+    for less, more in zip(_figures(cheap), _figures(dear), strict=True):
         assert more.upper == INFINITY or (
             less.lower != INFINITY and Fraction(less.lower) <= Fraction(more.upper)
         ), f"{less} is above {more}"
