@@ -35,6 +35,7 @@ from .local_release import LocalRelease, local_release
 from .prepare import Prepared
 from .release import LaplaceRelease, Release
 
+_SECONDS = 30.0  # for what several places in one sum cost
 _NOT_PRIVATE = "nothing is added to the rewards: not private"
 _CONTINUOUS = (
     "the Laplace mechanism on the reals (Dwork, McSherry, Nissim, Smith, TCC 2006, Proposition 1): "
@@ -142,7 +143,7 @@ def privacy(
 def _one_sum(prepared: Prepared, demand: Demand, times: int) -> Enclosure | None:
     """The most that so many places in one release cost; None where that takes too long."""
     found: Enclosure | None = None
-    with suppress(OutOfTimeError), time_limit(time_left()):
+    with suppress(OutOfTimeError), time_limit(min(_SECONDS, time_left() / 2)):
         for release, _ in prepared.releases():
             assert release.protocol is not None
             cost = repeated_cost(release.protocol, demand, min(times, release.users))

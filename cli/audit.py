@@ -18,6 +18,7 @@ from .options import DEFAULT_TIME, Specs, Time, Uses, option
 from .result import Result, printed
 from .theorem import write_theorem
 
+_VERDICT_SHARE = 0.6  # of the time, where a certificate is to be checked as well
 _EXIT_CODES = {Verdict.VERIFIED: 0, Verdict.REFUTED: 1, Verdict.UNDECIDED: 3}
 _ALL = Request(
     pure=True,
@@ -83,7 +84,8 @@ def _decided(
     coq: Path | None,
 ) -> Result:
     """text: the claim as it was written. note: for the certificate."""
-    with output.working(f"auditing {text}"), time_limit(time_left(), rings=False):
+    share = 1.0 if certificate is None else _VERDICT_SHARE
+    with output.working(f"auditing {text}"), time_limit(share * time_left(), rings=False):
         result = verified(options.composed(uses), claim, width=width.relative)
     code = _EXIT_CODES[result.verdict]
     if coq is not None:

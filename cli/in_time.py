@@ -9,12 +9,13 @@ from ..exact import OutOfTimeError, time_left, time_limit
 
 LATE = "not all was found in the time allowed (--time S allows more)"
 
+_SHARE = 0.5  # of the time that is left, for each: however long one takes, the next has some
 _Found = TypeVar("_Found")
 _Nothing = TypeVar("_Nothing")
 
 
 class Figures:
-    """Each is found in the time that is left, or stands for what is known without.
+    """Each is found in a share of the time that is left, or stands for what is known without.
 
     late: whether one of them was not found, or may have been cut short.
     """
@@ -22,10 +23,12 @@ class Figures:
     def __init__(self) -> None:
         self.late = False
 
-    def find(self, compute: Callable[[], _Found], nothing: _Nothing) -> _Found | _Nothing:
+    def find(
+        self, compute: Callable[[], _Found], nothing: _Nothing, share: float = _SHARE
+    ) -> _Found | _Nothing:
         """What is computed; nothing, where the time ends first."""
         try:
-            with time_limit(time_left()):
+            with time_limit(share * time_left()):
                 found = compute()
                 self.late |= not time_left()
                 return found

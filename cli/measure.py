@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _ANYTHING = Enclosure(Fraction(0), Decimal("Infinity"))  # no divergence is negative
 _PROBABILITY = Enclosure(Fraction(0), Fraction(1))
+_SHARE = 0.95  # of the time that is left, so that what was found can still be shown
 _SHOWN = Fraction(1, 1000)  # relative; mostly the two bounds are farther apart
 _CLOSING = 0.5  # seconds of the processor, for what follows of figures that are known
 _PATIENT = 50.0  # seconds for one figure of a width that was asked for
@@ -128,8 +129,8 @@ def measure(
         *([("gdp", None, composition.gdp)] if request.gdp else []),
     ]
     results = []
-    for quantity, given, compute in wanted:
-        value, note = _attempt(partial(compute, width.relative))
+    for waiting, (quantity, given, compute) in zip(range(len(wanted), 0, -1), wanted, strict=True):
+        value, note = _attempt(partial(compute, width.relative), _SHARE * time_left() / waiting)
         if quantity == "delta":
             value = value.intersection(_PROBABILITY)
         if note is None and width.is_missed(value):
@@ -191,11 +192,11 @@ def _each(
     ]
 
 
-def _attempt(compute: Callable[[], Enclosure]) -> tuple[Enclosure, str | None]:
+def _attempt(compute: Callable[[], Enclosure], seconds: float) -> tuple[Enclosure, str | None]:
     """The value; with a note, and [0, inf] or what is true of all, where none is found."""
     found = _ANYTHING
     try:
-        with time_limit(time_left()):
+        with time_limit(seconds):
             found = compute()
             if found in (_ANYTHING, Enclosure.probability()):
                 check_time()
@@ -208,10 +209,10 @@ def _attempt(compute: Callable[[], Enclosure]) -> tuple[Enclosure, str | None]:
         return _ANYTHING, f"undecided: {error}"
 
 
-def epsilon_of(mechanism: Mechanism, times: int, delta: Fraction) -> Enclosure:
-    """With both bounds, as far as the time allows; at least what is quick."""
+def epsilon_of(mechanism: Mechanism, times: int, delta: Fraction, seconds: float) -> Enclosure:
+    """With both bounds, as far as so many seconds allow; at least what is quick."""
     composition = compose((mechanism, times))
-    found = _attempt(lambda: composition.epsilon(delta, _SHOWN))[0]
+    found = _attempt(lambda: composition.epsilon(delta, _SHOWN), seconds)[0]
     if found.is_finite():
         return found
     known, figure = quickly(composition), Figure("epsilon", delta)

@@ -118,7 +118,7 @@ def round(
         if certificate is not None:
             file = certificate
             with time_limit(allowed, rings=False):
-                found = figures.find(lambda: certified(federated, stated, file, noted), None)
+                found = figures.find(lambda: certified(federated, stated, file, noted), None, 1.0)
             federated = evolve(federated, proof=found, note=figures.note)
         return Result(federated, federated.parts(), figures.code)
     parsed = parse(spec)
@@ -187,7 +187,7 @@ def round(
             )
 
         with output.working("certifying what remains"), time_limit(allowed, rings=False):
-            proof = figures.find(proved, None)
+            proof = figures.find(proved, None, 1.0)
     at = None if quantity == "pure" else delta
     played = Played(
         *(parsed, protocol, batch, len(gone), beyond, overflow, known, most, source, remains, at),

@@ -25,6 +25,7 @@ from .round_asked import Asked
 
 _MOST = 200_000  # messages of all clients in all steps
 _MOST_NUMBERS = 20_000_000  # that they are made of
+_SECONDS = 5.0
 _SHOWN = 16  # steps in the table: these, evenly
 
 
@@ -67,7 +68,8 @@ def play(parsed: Spec, asked: Asked) -> Result:
     figures = Figures()
     with output.working("measuring what remains"), time_limit(asked.seconds, rings=False):
         missing = sorted({clients - fewest, most})
-        costs = {gone: epsilon_of(shared.missing(gone), 1, level) for gone in missing}
+        each = min(_SECONDS, asked.seconds / (2 * len(missing)))
+        costs = {gone: epsilon_of(shared.missing(gone), 1, level, each) for gone in missing}
     figures.late = not all(cost.is_finite() for cost in costs.values())
     errors = [abs(a - b) for step in played for a, b in zip(step.found, step.truth, strict=True)]
     told: dict[str, Any] = {

@@ -22,7 +22,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
 from typing import Any, TypeVar, cast
@@ -44,7 +44,6 @@ _LATE = 2.0  # seconds of the processor that all graces of one answer may take a
 _LEAST = 0.05  # seconds that each has all the same: what is cheapest is known in them
 _OVER = 0.5  # of what such little shares add up to besides, before there is all but none
 _EACH = 0.3  # seconds that each answer has, though others under the same limit took theirs
-_QUICK = 0.3  # seconds that what is quick takes, after the end
 _PACKAGE = f"{__name__.partition('.')[0]}."
 _LIMITS = (__file__, contextlib.__file__)
 _end: ContextVar[float] = ContextVar("exactdp_deadline", default=math.inf)
@@ -136,27 +135,6 @@ def grace(seconds: float) -> Iterator[None]:
         if math.isfinite(outer) and _has_timer():
             _ring_at(outer)
             _noticed()  # what was found in it is not lost to a limit that is over
-
-
-def in_time(ask: Callable[[], _Answer], nothing: _Other) -> _Answer | _Other:
-    """What is asked for; nothing, where the limit ends first or is over."""
-    with suppress(OutOfTimeError), time_limit(time_left()):
-        return ask()
-    return nothing
-
-
-def quickly(
-    ask: Callable[[], _Answer], nothing: _Other, seconds: float = _QUICK
-) -> _Answer | _Other:
-    """As `in_time`; where the limit is over, again in so many seconds of the processor.
-
-    Before, no clock is asked: whoever calls it bounds the work.
-    """
-    found = in_time(ask, nothing) if time_left() else nothing
-    if found == nothing and not time_left():
-        with suppress(OutOfTimeError), grace(seconds):
-            found = ask()
-    return found
 
 
 @contextmanager

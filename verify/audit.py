@@ -30,6 +30,7 @@ from .witness import Witness
 _NARROWER = Fraction(1, 10**12)  # each further attempt asks for this much less width
 _ATTEMPTS = 4
 _MOST_PAIRS = 64  # where a witness is looked for
+_SHARE = 0.6  # of the time that is left; the rest is for the other way to ask, and for a witness
 _FAR = 10**15  # digits tell an excess of more than this part of the claim
 _LOG = logging.getLogger(__name__)
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
@@ -218,7 +219,7 @@ def _decided(
 
 
 def _in_share(measure: Callable[[], _Found]) -> _Found:
-    with time_limit(time_left()):
+    with time_limit(_SHARE * time_left()):
         return measure()
 
 

@@ -38,6 +38,7 @@ _WIDTHS = tuple(Fraction(1, 10**digits) for digits in (6, 11, 14))
 _NEAR = 1e-10
 _LEAST, _LARGEST = Fraction(1, 10**9), Fraction(10**15)
 _STEPS = (*(Fraction(1, 10**digits) for digits in (4, 3, 2, 1)), Fraction(1, 2))
+_SHARE, _MOST_SECONDS = 0.3, 60.0  # of the time left, or of so much, for each bound from below
 _OPEN = "which noises between the refuted and the verified one meet the target is open"
 _ALL_OPEN = "whether less noise meets the target is open: none was refuted in the time allowed"
 _UNKNOWN = "how the cost depends on this noise is not known: other values may differ"
@@ -190,7 +191,7 @@ def _audited(search: LeastDominated, value: Fraction) -> Audit:
     """The verdict on the vector itself, between both bounds."""
     composition = Composition([Use(search.build(value), search.uses)])
     measured = Enclosure.unknown()
-    with suppress(OutOfTimeError), time_limit(time_left()):
+    with suppress(OutOfTimeError), time_limit(_SHARE * min(time_left(), _MOST_SECONDS)):
         measured = search.claim.measure(composition, _SHOWN)
     if value in search.known:
         above = Enclosure(Fraction(0), search.known[value].upper)

@@ -62,6 +62,7 @@ _COARSE = Fraction(1, 10**6)
 _CURVE = Fraction(1, 10**9)  # of divergences that are converted
 _NARROW = Fraction(1, 10**4)  # of each point of a curve
 _ROUGH, _QUICK = Fraction(1, 100), 0.2  # width, and seconds of work
+_SHARE = 0.9  # of the time that is left; the rest is for what is known anyway
 _LITTLE = 0.3  # seconds of the processor
 
 
@@ -300,7 +301,7 @@ class Composition(Rows):
             return [one for one in closed if one is not None]
         found = [Enclosure.unknown()] * len(wanted)
         with suppress(OutOfTimeError):
-            with suppress(OutOfTimeError), time_limit(time_left()), where_possible():
+            with suppress(OutOfTimeError), time_limit(_SHARE * time_left()), where_possible():
                 found = self._renyi_curve(wanted, narrow, bits)
             missed = [
                 index
@@ -368,7 +369,7 @@ class Composition(Rows):
             lambda dominating: dominating.zcdp(_COARSE, bits),
             lambda pure: pure**2 / 2,  # Bun and Steinke, TCC 2016, Proposition 1.4
         ).because(*self._open())
-        if found.lower == 0 < found.upper or found.lower < found.upper == _INFINITY:
+        if found.lower == 0 < found.upper or not found.is_finite():  # the time is over
             found = found.intersection(first_bounds(self.uses, Figure("zcdp")))
         return found
 
@@ -586,7 +587,7 @@ class Composition(Rows):
             ]
 
         convert = renyi_to_epsilon if quantity == "epsilon" else renyi_to_delta
-        with suppress(OutOfTimeError), time_limit(time_left()):
+        with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
             found = convert(curve, at, None, _COARSE)
             return Enclosure(_ZERO, found.value.upper, by=("Rényi divergences",))
         return Enclosure.unknown()
@@ -632,14 +633,14 @@ class Composition(Rows):
         """
         found = Enclosure(_ZERO, most)
         try:
-            with time_limit(time_left()):
+            with time_limit(_SHARE * time_left()):
                 found = measure()
         except OutOfTimeError:
             with suppress(OutOfTimeError):
                 found = found if quick is None else found.intersection(quick())
         if (found.is_finite() and found.upper != 1) or found.lower == found.upper:
             return found
-        with suppress(OutOfTimeError), time_limit(time_left()):
+        with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
             pure = self.pure(_COARSE).upper
             if pure == _INFINITY:
                 return found

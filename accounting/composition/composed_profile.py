@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 from fractions import Fraction
-from functools import partial
 
-from ...exact.deadline import OutOfTimeError, quickly
+from ...exact.deadline import OutOfTimeError, grace, time_left
 from ...exact.enclosure import ContradictionError, Enclosure
 from ...exact.rows import written
 from ..figure import Figure, anything, meeting
@@ -34,6 +33,7 @@ FROM_ABOVE = "for want of time only a bound from above was found"
 FROM_SOME = "for want of time the uses of most noise count from above only"
 _VAGUE = Fraction(1, 2)
 _GRACE = 0.6  # seconds of the processor for each
+_PART, _LONGEST = 0.3, 10.0  # of the time that is left, for a coarse lattice, and seconds at most
 
 
 def measured(
@@ -88,7 +88,8 @@ def _met(known: Enclosure, uses: Scenario, figure: Figure) -> Enclosure:
 def _coarsely(uses: Scenario, figure: Figure) -> Enclosure | None:
     """On a coarse lattice; None where that does not apply."""
     try:
-        return quickly(partial(coarse, uses, figure), None, _GRACE)
+        with grace(max(_GRACE, min(_PART * time_left(), _LONGEST))):
+            return coarse(uses, figure)
     except ArithmeticError:  # out of time, not covered, or no lattice that fits is known
         return None
 
@@ -98,9 +99,8 @@ def _from_above(uses: Scenario, figure: Figure) -> Enclosure:
     found = nothing = anything(figure)
     if figure.at or figure.quantity == "delta":
         for bound in (by_envelope, by_orders):
-            with suppress(ArithmeticError):  # not known
-                one = quickly(partial(bound, uses, figure), nothing, _GRACE)
-                found = meeting(figure, found, one)
+            with suppress(ArithmeticError), grace(_GRACE):  # out of time, or not known
+                found = meeting(figure, found, bound(uses, figure))
     if found == nothing:
         raise OutOfTimeError("the time allowed is over")
     return found.because(FROM_ABOVE)

@@ -148,11 +148,12 @@ def _in_time(
 ) -> dict[int, Enclosure]:
     """What is asked at these places, from coarse to fine: by its number, where time sufficed."""
     found: dict[int, Enclosure] = {}
+    allowed = time_left()
     with suppress(OutOfTimeError):
         for k in _coarse_first(len(grid)):
-            if not time_left():
+            if not time_left() or time_left() < _REST * allowed:
                 break
-            with suppress(OutOfTimeError), time_limit(time_left()):
+            with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
                 found[k] = ask(grid[k])
     return found
 
@@ -163,15 +164,15 @@ def refined(composition: Composed, known: Profile, points: int, width: Fraction)
     That is on a logarithmic scale, as profiles are drawn. Inside a `time_limit` that ends before,
     there are fewer.
     """
-    found = dict(_told(known.points()))
+    found, allowed = dict(_told(known.points())), time_left()
     with suppress(OutOfTimeError):
         for _ in range(points):
-            if not time_left():
+            if not time_left() or time_left() < _REST * allowed:
                 break
             if (at := _widest(sorted(found.items()))) is None:
                 break
             found[at] = _PROBABILITY
-            with suppress(OutOfTimeError), time_limit(time_left()):
+            with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
                 found[at] = composition.delta(at, width)
     with finishing():
         kept = sorted(at for at, delta in found.items() if delta != _PROBABILITY or not at)
@@ -243,7 +244,7 @@ def _top(composition: Composed) -> Fraction:
     """Where delta is about 1e-9, or as small as it gets, in two digits rounded up."""
     for k, level in enumerate(_LEVELS):
         try:
-            with time_limit(time_left()):
+            with time_limit(time_left() / (8 - k)):
                 high = composition.epsilon(level, _NARROW).upper
         except OutOfTimeError:
             break

@@ -10,14 +10,14 @@ here first, and shows what this gives back: never less than what follows from an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 
-from ...exact import Enclosure, Endpoint, OutOfTimeError, deadline
-from ...exact.deadline import check_time, one_answer
+from ...exact import Enclosure, Endpoint, OutOfTimeError
+from ...exact.deadline import check_time, grace, one_answer
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import RandomizedResponse
 from ..divergences.conversion import Conversion, zcdp_to_delta, zcdp_to_epsilon
@@ -132,17 +132,13 @@ def quickly(of: Composition) -> Known:
     """What a few milliseconds tell of most mechanisms, whatever time is left."""
     found = Known()
     with one_answer():
-        deadline.quickly(partial(_learn, found, of, [Figure("epsilon", _ZERO)]), None, _QUICK)
-        orders = [Figure("renyi", order) for order in ORDERS]
-        deadline.quickly(partial(_learn, found, of, orders), None, _QUICK)
+        with suppress(OutOfTimeError), grace(_QUICK):
+            found.learn(Figure("epsilon", _ZERO), of.pure(_ROUGHLY))
+        with suppress(OutOfTimeError), grace(_QUICK):
+            for order in ORDERS:
+                found.learn(Figure("renyi", order), of.renyi(order, _ROUGHLY))
+                check_time()  # what is answered late does not raise
     return found
-
-
-def _learn(into: Known, of: Composition, figures: Sequence[Figure]) -> bool:
-    for figure in figures:
-        into.learn(figure, of.pure(_ROUGHLY) if not figure.at else of.renyi(figure.at, _ROUGHLY))
-        check_time()  # what is answered late does not raise
-    return True
 
 
 def figure_of(of: Composition, figure: Figure, width: Fraction) -> Enclosure:

@@ -54,7 +54,8 @@ from .wrapped import is_enumerable
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
 _MOST_ORDERS = 4000
 _NARROW = Fraction(1, 10**12)
-_SAMPLED_ORDERS = 400  # the same of a sampled pair, whose orders can be slow
+_SEARCH_SECONDS = 4.0  # for each search of a sampled pair, whose orders can be slow
+_CEILING_SECONDS = 3.0  # for what holds without sampling, where the search left a gap
 _NARROWEST = Fraction(1, 1 << 18)
 _LARGEST_ORDER = Fraction(1 << 40)
 _FEW_ORDERS = 64  # up to which those of a mixture are tried
@@ -122,8 +123,8 @@ def _(pair: SampledPair) -> Supremum:
     try:
         if sums is None:
             raise ArithmeticError("the outcomes are too many")
-        with time_limit(time_left()):
-            found = _search([(sums, 1)], _SAMPLED_ORDERS)
+        with time_limit(min(time_left(), _SEARCH_SECONDS)):
+            found = _search([(sums, 1)])
     except (ArithmeticError, OutOfTimeError):
         least = divergences(pair, [Fraction(2)])[0].lower
         found = Supremum(Enclosure(_shared(least, Fraction(2)), Decimal("Infinity")), Fraction(2))
@@ -133,7 +134,7 @@ def _(pair: SampledPair) -> Supremum:
         most = supremum(plain).value.upper
         return Supremum(found.value.intersection(Enclosure(Fraction(0), most)), found.order)
     ceiling = Enclosure(Fraction(0), enclose(mu**2 * plain.shift**2 / 2).upper)
-    with suppress(OutOfTimeError), time_limit(time_left()):
+    with suppress(OutOfTimeError), time_limit(min(time_left(), _CEILING_SECONDS)):
         ceiling = ceiling.intersection(Enclosure(Fraction(0), supremum(plain).value.upper))
     return Supremum(found.value.intersection(ceiling), found.order)
 
@@ -323,8 +324,7 @@ def _of_large_modulus(pair: WrappedPair) -> Supremum:
     return Supremum(Enclosure(lower, ceiling), order)
 
 
-def _search(parts: _Parts, most: int = _MOST_ORDERS) -> Supremum:
-    """most: orders at which all is asked; what they leave open stays in the enclosure."""
+def _search(parts: _Parts) -> Supremum:
     best, best_order = arb(0), Fraction(1)
     points: dict[Fraction, _Point] = {}
 
@@ -369,7 +369,7 @@ def _search(parts: _Parts, most: int = _MOST_ORDERS) -> Supremum:
                     key = -float(bound) if bound.is_finite() else -math.inf
                     heapq.heappush(heap, (key, low, high, bound))
             waiting, rest = [], arb(0)
-            if not heap or len(points) >= most:
+            if not heap or len(points) >= _MOST_ORDERS:
                 break
             if heap[0][3] > best * _ENOUGH and heap[0][3] > upper:
                 _, low, high, rest = heapq.heappop(heap)

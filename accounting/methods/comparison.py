@@ -6,6 +6,7 @@ the method gives, not of what the composition costs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
@@ -44,6 +45,7 @@ __all__ = [
 
 # a curve that is converted is so much narrower than the result; more where that does not do
 LATE = "not finished in time"  # the remark of a method whose share of it was over
+_SHARE = 0.9  # of the time that is left
 _NARROWER = (Fraction(1, 10**4), Fraction(1, 10**10))
 
 Measure: TypeAlias = Callable[[Composition, Fraction, Fraction], Enclosure]
@@ -112,9 +114,10 @@ def compare(
     """
     level = exact(delta, "delta", at_least=0, at_most=1)
     chosen, found = _named(names), []
-    for method in chosen:
+    spare = (1 - _SHARE) * time_left() if math.isfinite(time_left()) else 0.0
+    for index, method in enumerate(chosen):
         try:
-            with time_limit(time_left()):
+            with time_limit(max(time_left() - spare, 0) / (len(chosen) - index)):
                 found.append(_reported(method, composition, level, width))
         except OutOfTimeError:
             found.append(Reported(method, None, LATE, open=True))

@@ -62,6 +62,7 @@ _TAIL = Fraction(1, 10**12)  # of delta
 _MOST_RANKED = 1 << 12  # points where costs are only ranked
 _MOST_COMPARED = 500  # losses of one pair
 _TRIED = 2  # orders
+_SECONDS = 10.0  # for each bound of what is released
 
 
 @frozen
@@ -173,9 +174,9 @@ class Choices:
             if (pair := one_pair(use.mechanism)) is not None
         ]
         attained, most = Enclosure.exactly(0), found.upper
-        with suppress(OutOfTimeError), time_limit(time_left()):
+        with suppress(OutOfTimeError), time_limit(min(_SECONDS, time_left() / 3)):
             most = min(most, self.pure().upper)
-        with suppress(OutOfTimeError), time_limit(time_left()):
+        with suppress(OutOfTimeError), time_limit(min(_SECONDS, time_left() / 2)):
             if pairs:
                 attained = Composition(pairs).epsilon(delta, _ROUGH, work=_ROUGH_WORK)
         return Enclosure(attained.lower, most)
