@@ -219,7 +219,7 @@ def number(text: str) -> mpf:
 
 
 @lru_cache(maxsize=32)
-def _figures(one: Composition) -> list[Enclosure]:
+def _compared(one: Composition) -> list[Enclosure]:
     """Kept, since one check compares the same composition with several."""
     deltas, epsilons = [one.delta(e) for e in EPSILONS], [one.epsilon(d) for d in DELTAS]
     return [one.pure(), *deltas, *epsilons, *(one.renyi(a) for a in ORDERS)]
@@ -227,7 +227,7 @@ def _figures(one: Composition) -> list[Enclosure]:
 
 def at_most(cheap: Composition, dear: Composition) -> None:
     """No figure of the first is certainly above that of the second."""
-    for less, more in zip(_figures(cheap), _figures(dear), strict=True):
+    for less, more in zip(_compared(cheap), _compared(dear), strict=True):
         assert more.upper == INFINITY or (
             less.lower != INFINITY and Fraction(less.lower) <= Fraction(more.upper)
         ), f"{less} is above {more}"
