@@ -75,9 +75,8 @@ class OutcomeLoss(Loss, Protocol):
         ...
 
 
-Menu: TypeAlias = tuple[
-    Sequence[OutcomeLoss], int
-]  # the losses to pick from, and the number of uses
+# The losses to pick from, and the number of uses.
+Menu: TypeAlias = tuple[Sequence[OutcomeLoss], int]
 Counts: TypeAlias = tuple[float, ...]  # of uses, menu by menu
 _Bounds: TypeAlias = tuple[arb, arb, arb | None]  # and through which level the next lattice goes
 

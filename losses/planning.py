@@ -16,9 +16,9 @@ from .cells import Reals
 _SEEN, _MANY = 500, 4000  # losses of one use that are looked at, where that is enough, and at most
 STEEP = 10.0  # tilt from which on as many are looked at as it needs
 _APART = 0.5  # tilt times the distance of losses that are looked at then, at most
-# The most that tilt times deviation is: so much, and so many sqrt(2 log 1/delta); and how often
-# twice that is tried where it does not reach.
-_STEEPEST = 6.0, 2.0, 4
+# The most that tilt times deviation is: so much, and so many sqrt(2 log 1/delta).
+_STEEPEST, _STEEPER = 6.0, 2.0
+_DOUBLINGS = 4  # how often twice that is tried where it does not reach
 _FEW_USES, _FEW_LOSSES = 2, 100
 _MOST_RARE = 30  # uses that may have such a loss
 _RARE = 1.0  # large losses that are expected in all uses, if these are told apart
@@ -135,9 +135,9 @@ class Sketches(tuple[Sketch, ...]):
             return bool(c * slope - value + math.log1p(c) + log_delta < 0)
 
         nats = -log_delta if log_delta is not None else self._nats(epsilon)
-        steepest = _STEEPEST[0] + _STEEPEST[1] * math.sqrt(2 * max(nats, 0.0))
+        steepest = _STEEPEST + _STEEPER * math.sqrt(2 * max(nats, 0.0))
         low, high = _FLATTEST, math.log(steepest / self.deviation(0.0))
-        for _ in range(_STEEPEST[2]):
+        for _ in range(_DOUBLINGS):
             if falls(high):
                 low, high = high, high + math.log(2)
         for _ in range(45):

@@ -53,11 +53,8 @@ def measured(
         try:
             found = narrowly(uses, figure, width, cap, work, enough)
         except ArithmeticError as error:  # not known of so many outcomes, or the time is over
-            known = _coarsely(uses, figure)
             why = (COARSE,) if isinstance(error, OutOfTimeError) else ()
-            if known is None:
-                return _at_least(uses, figure, _from_above(uses, figure))
-            return _met(known, uses, figure).because(*why)
+            return _roughly(uses, figure, *why)
         return _met(found, uses, figure)
     except ContradictionError as error:
         listed = " + ".join(f"{times} * {written(one)}" for one, times in uses)
@@ -69,10 +66,15 @@ def in_little_time(uses: Scenario, figure: Figure) -> Enclosure:
 
     Raises OutOfTimeError where that tells nothing.
     """
+    return _roughly(uses, figure, COARSE)
+
+
+def _roughly(uses: Scenario, figure: Figure, *why: str) -> Enclosure:
+    """On a coarse lattice, for these reasons; where there is none, by what bounds it from above."""
     known = _coarsely(uses, figure)
     if known is None:
         return _at_least(uses, figure, _from_above(uses, figure))
-    return _met(known, uses, figure).because(COARSE)
+    return _met(known, uses, figure).because(*why)
 
 
 def _met(known: Enclosure, uses: Scenario, figure: Figure) -> Enclosure:

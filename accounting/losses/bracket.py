@@ -58,14 +58,16 @@ class Losses(NamedTuple):
     dominating: Parts = ()
     attained: Parts | None = None
 
-    def plus(self, parts: Parts, charged: Parts | None = None) -> Losses:
-        """And these beside them; charged: what of them is attained, where that is another."""
-        if self.attained is None and charged is None:
-            return Losses([*self.dominating, *parts])
-        below = self.dominating if self.attained is None else self.attained
-        return Losses(
-            [*self.dominating, *parts], [*below, *(parts if charged is None else charged)]
-        )
+    def plus(self, other: Losses) -> Losses:
+        """Both together."""
+        above = [*self.dominating, *other.dominating]
+        if self.attained is None and other.attained is None:
+            return Losses(above)
+        each = (self, other)
+        below = [
+            losses.dominating if losses.attained is None else losses.attained for losses in each
+        ]
+        return Losses(above, [part for parts in below for part in parts])
 
 
 @frozen(eq=False)
@@ -96,8 +98,9 @@ def losses_of(uses: Scenario, log_delta: float, log_tail: float) -> tuple[Losses
     together that may be left out.
     """
     others, dealt = list[Use](), list[tuple[Allocation, int]]()
-    above, below, share = list[tuple[CellLoss, int]](), list[tuple[CellLoss, int]](), log_tail
-    share, square = share - math.log(sum(times for _, times in uses)), Fraction(0)
+    above, below = list[tuple[CellLoss, int]](), list[tuple[CellLoss, int]]()
+    square = Fraction(0)  # of the distance of all Gaussians that take all users
+    share = log_tail - math.log(sum(times for _, times in uses))
     for use in map(Use._make, uses):
         if (one := allocation(use.mechanism)) is not None:
             noise = one.scale / one.sensitivity
@@ -125,7 +128,7 @@ def losses_of(uses: Scenario, log_delta: float, log_tail: float) -> tuple[Losses
                     continue
                 above.append((DividedLoss(law, share), times))
                 below.append(above[-1])
-    if square:  # of Gaussians that take all users there is one for all of them
+    if square:  # there is one for all of them
         together = SampledGaussian(Fraction(1), square_root(1 / square), True)
         above.append((DividedLoss(together, share), 1))
         below.append(above[-1])
@@ -199,19 +202,17 @@ def _loss(product: Product, factor: Factor, log_tail: float) -> CellLoss:
         return product.listed(factor, log_tail)
     uses = sum(one.times for one in product.factors)
     some = (_blocks(pair, tail, uses, ctx.prec) for pair in pairs)
-    blocks = [loss for loss in some if loss is not None]
+    blocks = tuple(loss for loss in some if loss is not None)
     if len(blocks) < len(pairs) or len(pairs) > _FEW_PAIRS:
         if product.outcomes(log_tail) <= MOST_TOGETHER:
             return product.listed(factor, log_tail)
         raise DoesNotApplyError("no shape is known of what has more outcomes than are listed")
-    return blocks[0] if len(pairs) == 1 else _dominating(pairs, tail, uses, ctx.prec)
+    return blocks[0] if len(pairs) == 1 else _dominating(blocks, ctx.prec)
 
 
 @lru_cache(maxsize=4)
-def _dominating(pairs: tuple[Pair, ...], log_tail: float, uses: int, bits: int) -> Atoms:
-    """Of blocks moved onto a lattice."""
-    some = (_blocks(pair, log_tail, uses, bits) for pair in pairs)
-    blocks = [loss for loss in some if loss is not None]
+def _dominating(blocks: tuple[BlockLoss | TwoWayLoss, ...], bits: int) -> Atoms:
+    """Of blocks moved onto a lattice; kept, as they are by `_blocks`."""
     spread = max(Sketch.of(*one.sketch(), 1).cumulant(0.0)[2] for one in blocks)
     step = Fraction(2) ** math.floor(math.log2(math.sqrt(spread) / _FINE))
     return dominating([moved(one, step) for one in blocks])

@@ -135,28 +135,20 @@ def composed_delta(
     product = product_of(others, log_delta)
     if not product.factors and not beside.dominating:  # nothing is released
         return Enclosure.exactly(0)
-    near = _goal(width, work)
 
-    def measure(product: Product, share: float, near: Fraction) -> Enclosure:
+    def measure(product: Product, task: _Task) -> Enclosure:
         if (flat := _beyond_all_losses(beside, product, epsilon)) is not None:
             return flat.found_by(_BY_LARGEST)
         is_exact = not beside.dominating and not points
         if is_exact and (events := _events(product, log_delta)) is not None:
             return _exact_delta(product, epsilon, log_delta, events, width, cap)
-        task = _Task(log_delta, near, share * work, enough, points)
         return _by_lattice(beside, product, task, epsilon=epsilon)
 
-    return over_choices(
-        product,
-        measure,
-        _play(
-            beside,
-            points,
-            lambda menus, share: adaptive_delta(menus, epsilon, near / _BOTH_ENDS, share * work),
-        ),
-        log_delta,
-        near,
-    )
+    def play(menus: Sequence[Menu], task: _Task) -> Enclosure:
+        return adaptive_delta(menus, epsilon, task.width, task.work)
+
+    task = _Task(log_delta, _goal(width, work), work, enough, points)
+    return over_choices(product, measure, None if beside.dominating or points else play, task)
 
 
 def composed_epsilon(
@@ -184,23 +176,15 @@ def composed_epsilon(
     product = product_of(others, log_delta)
     if not product.factors and not beside.dominating:  # nothing is released
         return Enclosure.exactly(0)
-    near = _goal(width, work)
 
-    def measure(product: Product, share: float, near: Fraction) -> Enclosure:
-        task = _Task(log_delta, near, share * work, enough, points)
-        return _epsilon(beside, product, delta, task, width, cap, not points)
+    def measure(product: Product, task: _Task) -> Enclosure:
+        return _epsilon(beside, product, delta, task, width, cap)
 
-    return over_choices(
-        product,
-        measure,
-        _play(
-            beside,
-            points,
-            lambda menus, share: adaptive_epsilon(menus, delta, near / _BOTH_ENDS, share * work),
-        ),
-        log_delta,
-        near,
-    )
+    def play(menus: Sequence[Menu], task: _Task) -> Enclosure:
+        return adaptive_epsilon(menus, delta, task.width, task.work)
+
+    task = _Task(log_delta, _goal(width, work), work, enough, points)
+    return over_choices(product, measure, None if beside.dominating or points else play, task)
 
 
 class _Task(NamedTuple):
@@ -233,7 +217,7 @@ def _log_delta(beside: Losses, product: Product, epsilon: Fraction) -> float:
     if not beside.dominating and not are_many(product, log_tail):
         here = saddle_at(product.composite(log_tail), level)
         return max(here.log_delta, LEAST_LOG_DELTA)
-    losses = beside.plus(discrete_losses(product, log_tail).dominating).dominating
+    losses = beside.plus(discrete_losses(product, log_tail)).dominating
     sketches = Sketches(Sketch.of(*loss.sketch(), times) for loss, times in losses)
     return max(min(sketches.log_delta(level), 0.0), LEAST_LOG_DELTA)
 
@@ -243,51 +227,40 @@ def _tail(log_delta: float) -> float:
     return _EVERY * math.floor((log_delta - _CLOSE) / _EVERY)
 
 
-def _play(beside: Losses, points: int, play: _Play) -> _Play | None:
-    return None if beside.dominating or points else play
-
-
-def over_choices(
-    product: Product,
-    measure: Callable[[Product, float, Fraction], Enclosure],
-    play: _Play | None,
-    log_delta: float,
-    width: Fraction,
-) -> Enclosure:
+def over_choices(product: Product, measure: _Measure, play: _Play | None, task: _Task) -> Enclosure:
     """The largest over all choices of pairs.
 
     From fixed ones below and dominating pairs above; where these leave a gap, by playing it out.
-    measure: of what is composed, with a share of the work allowed, to a width. play: of menus,
-    likewise; None where that is not possible.
+    measure: what is composed. play: an adversary who chooses from menus; None where that is not
+    possible.
     """
     if product.is_exact:
-        return measure(product, 1.0, width)
-    answer = _between(product, measure, max(width, _ROUGHLY))
-    ends = max(_gap(answer) * _OF_GAP, width / _BOTH_ENDS)  # so narrow is each end worth to be
+        return measure(product, task)
+    answer = _between(product, measure, task._replace(width=max(task.width, _ROUGHLY)))
+    ends = max(_gap(answer) * _OF_GAP, task.width / _BOTH_ENDS)  # so narrow is each worth to be
     if ends < _ROUGHLY:
-        answer = answer.intersection(_between(product, measure, ends))
-    if play is None or answer.is_within(width) or not product.is_listed:
+        answer = answer.intersection(_between(product, measure, task._replace(width=ends)))
+    if play is None or answer.is_within(task.width) or not product.is_listed:
         return answer
+    half = task._replace(width=task.width / _BOTH_ENDS, work=task.work / 2)
     try:
         with working_precision(BITS):
-            menus = product.menus(max(log_delta, LEAST_LOG_DELTA) - _BELOW_DELTA)
-        return answer.intersection(play(menus, 0.5).found_by("adaptive choices, played out"))
+            menus = product.menus(max(task.log_delta, LEAST_LOG_DELTA) - _BELOW_DELTA)
+        return answer.intersection(play(menus, half).found_by("adaptive choices, played out"))
     except (OutOfTimeError, DoesNotApplyError):
         return answer
 
 
-def _between(
-    product: Product, measure: Callable[[Product, float, Fraction], Enclosure], width: Fraction
-) -> Enclosure:
+def _between(product: Product, measure: _Measure, task: _Task) -> Enclosure:
     """From what fixed choices cost, the first ones of a list, to what dominates all of them."""
     candidates = min(_CANDIDATES, max(len(factor.among) for factor in product.factors))
-    share = 0.5 / (candidates + 1)
-    most = measure(product, share, width)
-    fixed = [measure(product.fixed(choice), share, width) for choice in range(candidates)]
+    share = task._replace(work=task.work / 2 / (candidates + 1))
+    most = measure(product, share)
+    fixed = [measure(product.fixed(choice), share) for choice in range(candidates)]
     least = reduce(Enclosure.maximum, fixed)
     by = tuple(dict.fromkeys((*least.by, *most.by)))
-    answer = Enclosure(least.lower, most.upper, why=least.why, by=by).because(_OPEN_CHOICE)
-    return answer.because(_ORDER) if len(product.factors) > 1 else answer
+    found = Enclosure(least.lower, most.upper, why=least.why, by=by).because(_OPEN_CHOICE)
+    return found.because(_ORDER) if len(product.factors) > 1 else found
 
 
 def _gap(answer: Enclosure) -> Fraction:
@@ -299,7 +272,8 @@ def _gap(answer: Enclosure) -> Fraction:
 
 # -- which way ------------------------------------------------------------------------------------
 
-_Play: TypeAlias = Callable[[Sequence[Menu], float], Enclosure]
+_Measure: TypeAlias = Callable[[Product, _Task], Enclosure]
+_Play: TypeAlias = Callable[[Sequence[Menu], _Task], Enclosure]
 _Exceeding: TypeAlias = Callable[[arb, "Fraction | None"], Event]
 _Events: TypeAlias = Callable[[Product, float, Saddle], _Exceeding]
 
@@ -425,7 +399,7 @@ def _by_lattice(
     with working_precision(BITS):
         tail, product = _tail(task.log_delta), by_blocks(product)
         discrete = discrete_losses(product, tail)
-        losses = beside.plus(discrete.dominating, discrete.attained)
+        losses = beside.plus(discrete)
         target = None if delta is None else ball(delta)
         if target is not None:
             composite, charges = Together(losses.dominating), product.charges()
@@ -475,7 +449,6 @@ def _epsilon(
     task: _Task,
     width: Fraction,
     cap: int,
-    is_exact: bool,
 ) -> Enclosure:
     log_delta = task.log_delta
     with working_precision(BITS):
@@ -488,7 +461,7 @@ def _epsilon(
     if largest.upper == 0:
         return Enclosure.exactly(0)
     events = None
-    if not beside.dominating and is_exact:
+    if not beside.dominating and not task.points:
         distance = total_variation(product)
         if distance is not None and distance <= delta:
             return Enclosure.exactly(0)
