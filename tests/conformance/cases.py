@@ -56,6 +56,11 @@ class Case:
         slow += ("partition", "sparse", "noisy-max", "permute", "randomized-response:epsilon=0")
         return self.is_slow or self.spec.startswith(slow)
 
+    @property
+    def is_heaviest(self) -> bool:
+        """Whether each figure of two releases takes seconds."""
+        return self.spec.startswith(("guarantee:zcdp", "exponential"))
+
     @cached_property
     def truth(self) -> Truth:
         with mpmath.workdps(brute_force.DIGITS):

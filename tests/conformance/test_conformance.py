@@ -17,6 +17,7 @@ from conformance.checks import (
     nothing_false_is_proved,
     number,
     samples_follow_the_law,
+    usual_methods_bound_the_truth,
 )
 from conformance.further import FURTHER
 from conformance.lists import allocated_renyi, listings
@@ -37,6 +38,8 @@ def rows():
                 continue
             dear = HEAVY if case in CASES else [c for c in CHECKS if c not in LIGHT]
             slow = (case.is_slow and check is not QUICK) or (case.is_heavy and check in dear)
+            slow |= case.is_heaviest and check not in LIGHT
+            slow |= "dropout=256" in case.spec and check is usual_methods_bound_the_truth
             few = "discrete-laplace" in case.spec or check not in dear
             marks = [pytest.mark.slow, *([] if few else [pytest.mark.marathon])] if slow else []
             yield pytest.param(case, check, marks=marks, id=f"{case}-{check.__name__}")

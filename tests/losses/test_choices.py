@@ -196,7 +196,7 @@ def test_random_games(seed):
 def test_work_ends_it_where_the_width_is_not_reached():
     menus = [([SKEWED, LEANING, MIRRORED], 4)]
     widths = []
-    for work in (0.02, 2.0):
+    for work in (0.02, 0.5):
         found = cost(menus, F(2), F(1, 10**14), work)
         assert found.contains(truth(menus, F(2)))
         widths.append(relative(found))

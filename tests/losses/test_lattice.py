@@ -224,6 +224,7 @@ def test_charges_widen_both_ends():
     assert abs(float(wide[1] - plain[1]) - 1e-4 * (1 + math.e)) < 1e-5
 
 
+@pytest.mark.slow_cases("1e-60-1e-90-1024-1000")  # as at 64 points
 @pytest.mark.parametrize("times", [1, 17, 1000])
 @pytest.mark.parametrize("points", [64, 1024])
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ def entry(folder, *words):
     return file.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow_cases("words5-Approximate DP-Central", "words7-Approximate DP-Federated")
 @pytest.mark.parametrize(
     ("words", "variant", "model"),
     [
