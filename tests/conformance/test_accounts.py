@@ -246,6 +246,7 @@ LIMITS = (  # the limit, a release, its cost and how many fit
 )
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(("limit", "spec", "cost", "most"), LIMITS)
 def test_ledgers_charge_what_fits_and_refuse_the_next(
     limit: str, spec: str, cost: Fraction, most: int, tmp_path: Path, capsys: Any
@@ -360,6 +361,7 @@ def test_events_of_dp_accounting_cost_what_is_computed_by_hand() -> None:
         assert 0.5 * (1 - 1e-9) <= back <= 0.51, name
 
 
+@pytest.mark.contract
 def test_events_are_read_from_files(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "event.json"
     sampled = {"class_name": "PoissonSampledDpEvent", "sampling_probability": 0.25,
@@ -486,6 +488,7 @@ def test_accounts_of_flower_count_the_shares_that_were_summed() -> None:
 # -- the papers' claims about them ----------------------------------------------------------------
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_noise_for_returning_users_is_what_equations_14_and_15_make_of_it(capsys: Any) -> None:
     """For one batch, where the variance is so large that integers make no difference."""
@@ -524,6 +527,7 @@ def test_noise_for_returning_users_is_what_equations_14_and_15_make_of_it(capsys
 # -- many who shuffle -----------------------------------------------------------------------------
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_forty_who_shuffle_cost_what_their_histograms_say() -> None:
     """Every histogram of 4 categories, all others at a third value; in floats, known to 1e-12."""

@@ -16,12 +16,14 @@ def cases(count, quick):
     return [pytest.param(i, marks=() if i in quick else pytest.mark.slow) for i in range(count)]
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("index", cases(len(HELD), QUICK))
 def test_a_true_certificate_stays_valid(index):
     outcome = check(HELD[index]["content"])
     assert outcome.valid, f"{HELD[index]['releases']} {HELD[index]['claim']}: {outcome.reason}"
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("index", cases(FORGED, FEW))
 def test_a_forged_certificate_stays_invalid(index):
     assert not check(forged(index)).valid, forgeries()[index]["false"]
