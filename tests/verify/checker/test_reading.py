@@ -13,31 +13,13 @@ from exactdp import CertificateError
 from exactdp.verify.checker.reading import read_claim, read_use
 
 _NOISE = {**_PLAIN, "modulus": "8"}
-_REAL = {
-    "kind": "continuous",
-    "law": "gaussian",
-    "scale": "2",
-    "sensitivity": "1",
-    "neighbours": "add-remove",
-    "poisson": "1",
-}
-_VECTOR = {
-    "kind": "vector",
-    "law": {"name": "skellam", "variance": "9"},
-    "l2": "2",
-    "l1": "2",
-    "linf": "2",
-    "dimension": "4",
-    "modulus": None,
-    "neighbours": "add-remove",
-    "poisson": "0.5",
-}
-_STREAM = {
-    **STREAM,
-    "matrix": {"name": "tree", "steps": "8", "restart": "4"},
-    "l2": "2",
-    "noise": {"name": "gaussian", "sigma": "3"},
-}
+_REAL = {"kind": "continuous", "law": "gaussian", "scale": "2", "sensitivity": "1",
+    "neighbours": "add-remove", "poisson": "1"}  # fmt: skip
+_VECTOR = {"kind": "vector", "law": {"name": "skellam", "variance": "9"}, "l2": "2", "l1": "2",
+    "linf": "2", "dimension": "4", "modulus": None, "neighbours": "add-remove",
+    "poisson": "0.5"}  # fmt: skip
+_STREAM = {**STREAM, "matrix": {"name": "tree", "steps": "8", "restart": "4"}, "l2": "2",
+    "noise": {"name": "gaussian", "sigma": "3"}}  # fmt: skip
 _BLT = {"name": "blt", "steps": "8", "omega": ["0.5"], "theta": ["0.5"]}
 _TABLE = {"name": "table", "rows": [["1"], ["1", "1"]]}
 _WEIGHT = {"factor": "2", "exponent": "1"}
@@ -47,10 +29,8 @@ MECHANISMS: dict[str, dict[str, Any]] = {
     "polya": {**_NOISE, "law": {"name": "polya-difference", "shape": "1", "scale": "1"}},
     "sum": {**_NOISE, "law": {"name": "discrete-gaussian-sum", "count": "2", "sigma2": "3"}},
     "binomial": {**_NOISE, "law": {"name": "binomial", "trials": "9", "probability": "1/2"}},
-    "finite": {
-        **_NOISE,
-        "law": {"name": "finite", "outcomes": ["0", "1"], "masses": ["0.5", "0.5"]},
-    },
+    "finite": {**_NOISE, "law": {"name": "finite", "outcomes": ["0", "1"],
+        "masses": ["0.5", "0.5"]}},
     "response": {"kind": "randomized-response", "epsilon": "1", "delta": "0"},
     "pair": PAIR,
     "real": _REAL,
@@ -58,13 +38,8 @@ MECHANISMS: dict[str, dict[str, Any]] = {
     "rounded": ROUNDED,
     "sampled": {"kind": "sampled", "mechanism": _NOISE, "poisson": "1"},
     "batches": {"kind": "fixed-size", "mechanism": _PLAIN, "size": "2", "population": "5"},
-    "allocation": {
-        "kind": "allocation",
-        "scale": "2",
-        "sensitivity": "1",
-        "taken": "1",
-        "steps": "4",
-    },
+    "allocation": {"kind": "allocation", "scale": "2", "sensitivity": "1", "taken": "1",
+        "steps": "4"},
     "stream": _STREAM,
     "toeplitz": {**_STREAM, "matrix": {"name": "sqrt-toeplitz", "steps": "8"}},
     "blt": {**_STREAM, "matrix": _BLT},
@@ -75,36 +50,19 @@ MECHANISMS: dict[str, dict[str, Any]] = {
     "subsets": {"kind": "subset-selection", "epsilon": "1", "categories": "8", "size": "2"},
     "hadamard": {"kind": "hadamard-response", "epsilon": "1", "categories": "3"},
     "bits": {"kind": "bits", "on": _WEIGHT, "off": "1", "hashes": "2"},
-    "reports": {
-        "kind": "reports",
-        "wrong": "0.5",
-        "p": "0.5",
-        "q": "0.75",
-        "hashes": "2",
-        "reports": "9",
-    },
+    "reports": {"kind": "reports", "wrong": "0.5", "p": "0.5", "q": "0.75", "hashes": "2",
+        "reports": "9"},
     "rows": {"kind": "local-table", "rows": [["1", "2"], [_WEIGHT, "1"]]},
     "exponential": {"kind": "exponential", "epsilon": "1"},
     "flip": {"kind": "permute-and-flip", "epsilon": "1"},
     "noisy-max": {"kind": "noisy-max", "scale": "2", "candidates": "3", "monotone": "no"},
-    "sparse": {
-        "kind": "sparse-vector",
-        "epsilon": "1",
-        "answers": "1",
-        "share": "0.5",
-        "variant": "2",
-    },
-    "shuffled": {
-        "kind": "shuffled",
-        "report": {"kind": "categories", "epsilon": "1", "categories": "3"},
-        "users": "100",
-    },
-    "guarantee": {
-        "kind": "guarantee",
-        "claim": {"kind": "rdp", "order": "2", "epsilon": "1"},
-        "neighbours": "replace",
-    },
-}
+    "sparse": {"kind": "sparse-vector", "epsilon": "1", "answers": "1", "share": "0.5",
+        "variant": "2"},
+    "shuffled": {"kind": "shuffled", "report": {"kind": "categories", "epsilon": "1",
+        "categories": "3"}, "users": "100"},
+    "guarantee": {"kind": "guarantee", "claim": {"kind": "rdp", "order": "2", "epsilon": "1"},
+        "neighbours": "replace"},
+}  # fmt: skip
 _TINY = "1e-30"  # above a bound, however little
 EDGES = [  # mechanism, where, what is at the edges, what is beyond them
     ("noise", "sensitivity", "1 1000000000", "0 1000000001"),
