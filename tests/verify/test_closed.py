@@ -29,6 +29,7 @@ def _skellam(variance, reach):
 
 @pytest.mark.contract
 @pytest.mark.parametrize("order", ["1.01", "2", "5.5"])
+@pytest.mark.slow  # each lists all outcomes, for minutes
 @pytest.mark.parametrize("shift", [5, 1000])
 def test_nothing_false_is_proved_of_noise_too_wide_to_list(shift, order):
     of = exactdp.mechanism(f"skellam:variance=250000,sensitivity={shift}")
