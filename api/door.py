@@ -27,7 +27,7 @@ from typing import Any, TypeAlias
 from .accounting import Composition
 from .accounting import compose as _compose
 from .exact import WIDTH, ExactInput, ParameterError, exact, whole
-from .exact.deadline import grace, time_left, told
+from .exact.budget import in_time, unhurried
 from .exact.moment import now
 from .mechanisms import Mechanism
 from .mechanisms.protocols.protocol import SumProtocol
@@ -86,7 +86,7 @@ def compose(*parts: Released | tuple[str | Mechanism | Composition, ExactInput])
     >>> print(total.epsilon(delta="1e-6"), total.renyi(order=2))
     6.0999721792497308 1.4958584394956224
     """
-    with grace(max(_BUILDING, time_left())):  # what a limit is for comes after it
+    with unhurried():  # what a limit is for comes after it
         return _compose(*(_read(part) for part in parts))
 
 
@@ -164,7 +164,7 @@ def check(
         certificate = Certificate.read(certificate)
     content = certificate.content if isinstance(certificate, Certificate) else certificate
     allowed = None if seconds is None else float(exact(seconds, "seconds", at_least=0))
-    return told(lambda: check_in_time(content, allowed), _NOT_IN_TIME)
+    return in_time(lambda: check_in_time(content, allowed), _NOT_IN_TIME)
 
 
 def calibrate(

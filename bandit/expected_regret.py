@@ -35,7 +35,7 @@ from itertools import accumulate
 import numpy as np
 from flint import arb
 
-from ..exact.deadline import check_time
+from ..exact.budget import spend
 from ..exact.enclosure import Enclosure
 from ..exact.number import ball
 from ..exact.precision import enclose, working_precision
@@ -98,7 +98,7 @@ class _Bounds(ABC):
         sizes = [phase.users for phase in self.phases.values()]
         total, still = arb(sizes[0]), arb(1)
         for batch, following in enumerate([*sizes[1:], self.rest], 1):
-            check_time()
+            spend()
             still = still.min(self.chance(batch, mean, best))
             total += min(following, self.horizon) * still
         return total

@@ -25,7 +25,7 @@ from attrs import frozen
 
 from ..accounting.composition.composed import compose
 from ..accounting.participation.choices import Choices, Offer
-from ..exact.deadline import OutOfTimeError, time_left, time_limit
+from ..exact.budget import OutOfTimeError
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, decimal_text, exact, whole
 from ..verify.guarantee import Guarantee, PureDP
@@ -35,7 +35,6 @@ from .local_release import LocalRelease, local_release
 from .prepare import Prepared
 from .release import LaplaceRelease, Release
 
-_SECONDS = 30.0  # for what several places in one sum cost
 _NOT_PRIVATE = "nothing is added to the rewards: not private"
 _CONTINUOUS = (
     "the Laplace mechanism on the reals (Dwork, McSherry, Nissim, Smith, TCC 2006, Proposition 1): "
@@ -143,7 +142,7 @@ def privacy(
 def _one_sum(prepared: Prepared, demand: Demand, times: int) -> Enclosure | None:
     """The most that so many places in one release cost; None where that takes too long."""
     found: Enclosure | None = None
-    with suppress(OutOfTimeError), time_limit(min(_SECONDS, time_left() / 2)):
+    with suppress(OutOfTimeError):
         for release, _ in prepared.releases():
             assert release.protocol is not None
             cost = repeated_cost(release.protocol, demand, min(times, release.users))

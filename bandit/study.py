@@ -24,8 +24,8 @@ from typing import Any
 from attrs import frozen
 
 from ..exact.atomic_write import atomic_write, write_atomically
+from ..exact.budget import time_limit
 from ..exact.content_cache import ContentCache
-from ..exact.deadline import time_limit
 from ..exact.extra import bring
 from ..exact.number import ParameterError, decimal_text, located
 from ..exact.parallel import each

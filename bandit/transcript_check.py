@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from attrs import field, frozen
 
-from ..exact.deadline import OutOfTimeError
+from ..exact.budget import OutOfTimeError
 from ..exact.number import ParameterError, decimal_text, whole
 from ..exact.regular_file import open_regular
 from ..mechanisms.protocols.protocol import SumProtocol

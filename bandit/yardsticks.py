@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
-from ..exact.deadline import OutOfTimeError, check_time
+from ..exact.budget import OutOfTimeError, spend
 from ..exact.enclosure import Enclosure
 from .expected_regret import expected_regret
 from .lower_bound import Barrier, at_horizon, lower_bound
@@ -61,7 +61,7 @@ def yardsticks(config: Config, results: Results, seed: int) -> Yardsticks:
 def _lower_bound(config: Config, runs: int, seed: int) -> Enclosure | None:
     bounds: list[Enclosure] = []
     for place in environments(config, runs, seed):
-        check_time()
+        spend()
         found = lower_bound(place, config.setting.epsilon, config.algorithm.barrier)
         if found is None and not bounds:  # other rewards than coins
             return None

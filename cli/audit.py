@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from attrs import evolve
 
-from ..exact import OutOfTimeError, ParameterError, time_left, time_limit
+from ..exact import OutOfTimeError, ParameterError, time_limit
 from ..exact.atomic_write import check_target
 from ..verify import Audit, Claim, Verdict, parse_claim
 from ..verify import audit as verified
@@ -18,7 +18,6 @@ from .options import DEFAULT_TIME, Specs, Time, Uses, option
 from .result import Result, printed
 from .theorem import write_theorem
 
-_VERDICT_SHARE = 0.6  # of the time, where a certificate is to be checked as well
 _EXIT_CODES = {Verdict.VERIFIED: 0, Verdict.REFUTED: 1, Verdict.UNDECIDED: 3}
 _ALL = Request(
     pure=True,
@@ -61,7 +60,7 @@ def audit(
     uses = options.read_uses(specs)
     if certificate is not None:
         _check_certifiable(uses)
-    with time_limit(allowed, rings=False):
+    with time_limit(allowed):
         if claim is None or asked is None:
             return _measured(uses, relative)
         return _decided(uses, claim, asked, relative, certificate, noted, coq)
@@ -84,8 +83,7 @@ def _decided(
     coq: Path | None,
 ) -> Result:
     """text: the claim as it was written. note: for the certificate."""
-    share = 1.0 if certificate is None else _VERDICT_SHARE
-    with output.working(f"auditing {text}"), time_limit(share * time_left(), rings=False):
+    with output.working(f"auditing {text}"):
         result = verified(options.composed(uses), claim, width=width.relative)
     code = _EXIT_CODES[result.verdict]
     if coq is not None:
@@ -96,7 +94,7 @@ def _decided(
         from ..verify.certificate import NotCertifiedError, certificate_of
 
         try:
-            with output.working("checking the certificate"), time_limit(time_left()):
+            with output.working("checking the certificate"):
                 made = certificate_of(result)
             output.kept(made, certificate, note)
         except (OutOfTimeError, NotCertifiedError) as error:

@@ -75,7 +75,7 @@ def compose(
         raise ParameterError("--compare must be given together with --delta")
     composition = options.composed(uses)
     try:
-        with output.working("composing"), time_limit(allowed, rings=False):
+        with output.working("composing"), time_limit(allowed):
             results = measure(composition, request, relative, bound)
             if bound is None:
                 results = with_poisson(results, composition, request, relative)
@@ -85,7 +85,7 @@ def compose(
     if compare:
         from .compared import compared
 
-        with output.working("comparing"), time_limit(allowed, rings=False):
+        with output.working("comparing"), time_limit(allowed):
             tables = compared(composition, results, relative, method)
     data = {
         "mechanisms": [{"spec": spec.text, "times": times} for spec, times in uses],

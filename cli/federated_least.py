@@ -13,7 +13,6 @@ from ..accounting import compose
 from ..exact import (
     Endpoint,
     decimal_text,
-    time_limit,
 )
 from ..exact.rounding import to_digits
 from ..mechanisms.protocols.federated import Settings, error_bound
@@ -27,7 +26,6 @@ _DIGITS = 5
 _LEAST_VARIANCE, _LARGEST_VARIANCE = Fraction(1, 10**9), 10**15  # of laws
 _NEAR = 1e-6
 _MOST_BITS = 32
-_SEARCH = 0.7  # of the time, for the search; the rest is for what is told of what it found
 _ROOM = 2.5  # a bound may take a share of the time that is left: it must not be cut short
 
 
@@ -77,13 +75,10 @@ class Least:
         return f"{good} VERIFIED, {bad} {self.verdict}{rest}"
 
 
-def least_deviation(
-    settings: Settings, times: int, claim: Guarantee, risk: Fraction, seconds: float
-) -> Least:
+def least_deviation(settings: Settings, times: int, claim: Guarantee, risk: Fraction) -> Least:
     """By a search on what dominates the sum; each answer is proved by itself.
 
-    seconds: for what may refute the smaller one. Raises ParameterError where none is verified, or
-    all are.
+    Raises ParameterError where none is verified, or all are.
     """
     search = LeastDominated(
         lambda value: settings.with_deviation(value).released(),
@@ -102,13 +97,11 @@ def least_deviation(
     rest.find(
         lambda: search.run("local-stddev", settings.deviation, (least, largest), named),
         None,
-        _SEARCH,
     )
     good, bad, refuted, bits = search.good, search.bad, False, None
     if bad is not None:
         below = settings.with_deviation(bad).released()
-        with time_limit(seconds, rings=False):
-            refuted = Figures().find(lambda: _is_refuted(below, times, claim), False, 1.0)
+        refuted = Figures().find(lambda: _is_refuted(below, times, claim), False)
     if good is not None:
         bits = rest.find(lambda: _fewest_bits(settings.with_deviation(good), risk), None)
     return Least(

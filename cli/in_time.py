@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..exact import OutOfTimeError, time_left, time_limit
+from ..exact import OutOfTimeError, time_left
 
 LATE = "not all was found in the time allowed (--time S allows more)"
 
-_SHARE = 0.5  # of the time that is left, for each: however long one takes, the next has some
 _Found = TypeVar("_Found")
 _Nothing = TypeVar("_Nothing")
 
 
 class Figures:
-    """Each is found in a share of the time that is left, or stands for what is known without.
+    """Each is found in the time that is left, or stands for what is known without.
 
     late: whether one of them was not found, or may have been cut short.
     """
@@ -23,15 +22,12 @@ class Figures:
     def __init__(self) -> None:
         self.late = False
 
-    def find(
-        self, compute: Callable[[], _Found], nothing: _Nothing, share: float = _SHARE
-    ) -> _Found | _Nothing:
+    def find(self, compute: Callable[[], _Found], nothing: _Nothing) -> _Found | _Nothing:
         """What is computed; nothing, where the time ends first."""
         try:
-            with time_limit(share * time_left()):
-                found = compute()
-                self.late |= not time_left()
-                return found
+            found = compute()
+            self.late |= not time_left()
+            return found
         except OutOfTimeError:
             self.late = True
             return nothing

@@ -16,8 +16,7 @@ from ..accounting.composition.known import Known, quickly
 from ..accounting.figure import Figure
 from ..accounting.losses.sums import OFF_LATTICE, WORK
 from ..accounting.methods.classical import DoesNotApplyError
-from ..exact import WIDTH, Enclosure, OutOfTimeError, check_time, exact, time_left, time_limit
-from ..exact.deadline import grace
+from ..exact import WIDTH, Enclosure, OutOfTimeError, budget, exact, spend
 from ..mechanisms.allocation import allocation
 from ..mechanisms.mechanism import Mechanism
 
@@ -26,9 +25,7 @@ if TYPE_CHECKING:
 
 _ANYTHING = Enclosure(Fraction(0), Decimal("Infinity"))  # no divergence is negative
 _PROBABILITY = Enclosure(Fraction(0), Fraction(1))
-_SHARE = 0.95  # of the time that is left, so that what was found can still be shown
 _SHOWN = Fraction(1, 1000)  # relative; mostly the two bounds are farther apart
-_CLOSING = 0.5  # seconds of the processor, for what follows of figures that are known
 _PATIENT = 50.0  # seconds for one figure of a width that was asked for
 
 
@@ -129,8 +126,8 @@ def measure(
         *([("gdp", None, composition.gdp)] if request.gdp else []),
     ]
     results = []
-    for waiting, (quantity, given, compute) in zip(range(len(wanted), 0, -1), wanted, strict=True):
-        value, note = _attempt(partial(compute, width.relative), _SHARE * time_left() / waiting)
+    for quantity, given, compute in wanted:
+        value, note = _attempt(partial(compute, width.relative))
         if quantity == "delta":
             value = value.intersection(_PROBABILITY)
         if note is None and width.is_missed(value):
@@ -148,13 +145,14 @@ def _closed(composition: Composition, results: list[Measured], width: Width) -> 
         known = quickly(composition)
     for each in results:
         known.learn(each.figure, each.value)
-    with grace(_CLOSING):
-        for each in results:
-            found = evolve(each, value=known.of(each.figure)) if each.is_undecided else each
-            if found.is_undecided == each.is_undecided:
-                closed.append(found)
-            else:
-                closed.append(evolve(found, note=_wide(width, found.value.why)))
+    for each in results:
+        value = each.value
+        if each.is_undecided:
+            value = budget.quickly(partial(known.of, each.figure), value)
+        found = evolve(each, value=value)
+        if found.is_undecided != each.is_undecided:
+            found = evolve(found, note=_wide(width, value.why))
+        closed.append(found)
     return closed
 
 
@@ -192,15 +190,14 @@ def _each(
     ]
 
 
-def _attempt(compute: Callable[[], Enclosure], seconds: float) -> tuple[Enclosure, str | None]:
+def _attempt(compute: Callable[[], Enclosure]) -> tuple[Enclosure, str | None]:
     """The value; with a note, and [0, inf] or what is true of all, where none is found."""
     found = _ANYTHING
     try:
-        with time_limit(seconds):
-            found = compute()
-            if found in (_ANYTHING, Enclosure.probability()):
-                check_time()
-            return found, None
+        found = compute()
+        if found in (_ANYTHING, Enclosure.probability()):
+            spend()
+        return found, None
     except DoesNotApplyError:
         raise
     except OutOfTimeError:
@@ -209,17 +206,15 @@ def _attempt(compute: Callable[[], Enclosure], seconds: float) -> tuple[Enclosur
         return _ANYTHING, f"undecided: {error}"
 
 
-def epsilon_of(mechanism: Mechanism, times: int, delta: Fraction, seconds: float) -> Enclosure:
-    """With both bounds, as far as so many seconds allow; at least what is quick."""
+def epsilon_of(mechanism: Mechanism, times: int, delta: Fraction) -> Enclosure:
+    """With both bounds, as far as the time allows; at least what is quick."""
     composition = compose((mechanism, times))
-    found = _attempt(lambda: composition.epsilon(delta, _SHOWN), seconds)[0]
+    found = _attempt(lambda: composition.epsilon(delta, _SHOWN))[0]
     if found.is_finite():
         return found
     known, figure = quickly(composition), Figure("epsilon", delta)
     known.learn(figure, found)
-    with grace(_CLOSING):
-        known.close([figure])
-    return known.of(figure)
+    return budget.quickly(partial(known.of, figure), found)
 
 
 def _wide(width: Width, reasons: Sequence[str]) -> str:

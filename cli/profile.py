@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
@@ -10,8 +9,8 @@ from typing import Annotated
 import typer
 
 from ..accounting.composition.curves import Profile, refined
-from ..accounting.composition.tradeoff import Tradeoff, further_profiles
-from ..exact import Enclosure, OutOfTimeError, ParameterError, decimal_text, time_left, time_limit
+from ..accounting.composition.tradeoff import Tradeoff
+from ..exact import Enclosure, OutOfTimeError, ParameterError, decimal_text, time_limit
 from ..exact.atomic_write import atomic_write, check_target, write_atomically
 from ..exact.number import located
 from ..exact.table import Table, csv_text
@@ -20,7 +19,6 @@ from .options import DEFAULT_TIME, Specs, Time, option
 from .result import Result, printed
 
 _POINTS, _STEPS = 41, 100
-_SHARE = 0.9  # of the time for all profiles; the trade-off curves follow from them
 _NARROW = Fraction(1, 10**4)  # of the points that a picture has besides
 _SHOWN = 4  # every so many points in the table
 _UNKNOWN = Enclosure.probability()
@@ -47,18 +45,13 @@ def profile(
     if plot is not None and table is not None and plot.absolute() == table.absolute():
         raise ParameterError(f"--plot and --csv must be two files, got {plot} twice")
     uses = options.read_uses(specs)
-    with time_limit(allowed, rings=False), output.working("measuring"):
+    with time_limit(allowed), output.working("measuring"):
         composition = options.composed(uses)
-        further = further_profiles(composition.uses)
-        with time_limit(_SHARE * time_left() / (1 + further), rings=False):
-            known = composition.profile(points=_POINTS)
-        with time_limit(_SHARE * time_left() if further else math.inf, rings=False):
-            errors = composition.tradeoff(points=_STEPS, known=known)
-        with time_limit(_SHARE * time_left(), rings=False):
-            finer = known if plot is None else refined(composition, known, _POINTS, _NARROW)
+        known = composition.profile(points=_POINTS)
+        errors = composition.tradeoff(points=_STEPS, known=known)
+        finer = known if plot is None else refined(composition, known, _POINTS, _NARROW)
         try:
-            with time_limit(time_left()):
-                mu = composition.gdp()
+            mu = composition.gdp()
         except OutOfTimeError:
             mu = Enclosure.unknown()
     if table is not None:

@@ -41,7 +41,7 @@ def protocol(
 ) -> Result:
     """Certify a protocol's failures and errors; find what it really needs to send."""
     parsed = parse(spec)
-    with time_limit(read_time(seconds), rings=False):
+    with time_limit(read_time(seconds)):
         if parsed.federated is not None:
             from .protocol_federated import federated
 

@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from ..accounting.composition.curves import rising
 from ..accounting.figure import Figure, meeting
-from ..exact import Enclosure, ParameterError, decimal_text, exact, time_left, whole
+from ..exact import Enclosure, ParameterError, decimal_text, exact, whole
 from ..exact.precision import refine
 from ..exact.rounding import to_digits
 from ..exact.table import Table
@@ -28,10 +28,8 @@ from .options import read_dropouts
 from .parts import at_most, described, except_with, overflow_warning, shown
 from .result import Part, Result
 
-_SECONDS = 8.0  # for each figure: then it is as wide as it is
 _VANISH = ("0.01", "0.05", "0.1", "0.25", "0.5")
 _DIGITS = 6
-_SHARE = 0.4  # of the time that is left, for all figures; the rest is for the search
 
 
 @frozen
@@ -67,13 +65,11 @@ def federated(
     with output.working("measuring the round"):
         bound = figures.find(lambda: error_bound(settings.encoding, settings.share, n, risk), None)
         worst = figures.find(lambda: _worst_wrap(settings), Enclosure.probability())
-        share = _SHARE if claim else 1 - _SHARE / 4
-        seconds = min(_SECONDS, share * time_left() / (1 + 2 * len(gone)))
-        epsilon = epsilon_of(settings.released(), times, level, seconds)
-        costs = [_cost(settings, missing, times, level, seconds) for missing in gone]
+        epsilon = epsilon_of(settings.released(), times, level)
+        costs = [_cost(settings, missing, times, level) for missing in gone]
         least = None
         if claim is not None:
-            least = least_deviation(settings, times, claim, risk, seconds)
+            least = least_deviation(settings, times, claim, risk)
             figures.late |= not least.settled
         epsilon, costs = _shared(settings, epsilon, costs, _found(least, settings, claim, level))
         figures.late |= not epsilon.is_finite()
@@ -192,7 +188,7 @@ def _shared(
     ]
 
 
-def _cost(settings: Settings, missing: int, times: int, delta: Fraction, seconds: float) -> _Cost:
+def _cost(settings: Settings, missing: int, times: int, delta: Fraction) -> _Cost:
     """Larger shares have the variance of all, at least: n/(n - missing) times as much each."""
     n = settings.clients
     square = settings.deviation**2 * n / (n - missing)
@@ -201,9 +197,9 @@ def _cost(settings: Settings, missing: int, times: int, delta: Fraction, seconds
     provided = settings.with_deviation(larger).missing(missing)
     return _Cost(
         missing,
-        epsilon_of(settings.missing(missing).released(), times, delta, seconds),
+        epsilon_of(settings.missing(missing).released(), times, delta),
         larger,
-        epsilon_of(provided.released(), times, delta, seconds),
+        epsilon_of(provided.released(), times, delta),
     )
 
 

@@ -12,7 +12,7 @@ from flint import arb
 
 from ..accounting import compose
 from ..exact import Enclosure, ParameterError, decimal_text, exact, whole
-from ..exact.deadline import grace
+from ..exact.budget import unhurried
 from ..exact.precision import refine
 from ..exact.table import Table
 from ..mechanisms.papers import ShufflePreset
@@ -36,7 +36,7 @@ _WAYS = {
 
 def _refined(compute: Callable[[], arb]) -> Enclosure:
     """What is quick is told also where the time is over."""
-    with grace(_LITTLE):
+    with unhurried():
         return refine(compute)
 
 

@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import Any
 
-from ..exact import Enclosure, ParameterError, decimal_text, exact, time_left
+from ..exact import Enclosure, ParameterError, decimal_text, exact
 from ..exact.rounding import to_digits
 from ..exact.rows import written
 from ..exact.table import Table
@@ -21,7 +21,6 @@ from .options import read_dropouts
 from .parts import at_most, described, except_with, overflow_warning, shown
 from .result import Part, Result
 
-_SECONDS = 4.0  # for each figure: then it is as wide as it is
 _VANISH = ("0.01", "0.1", "0.25", "0.5")
 _ROWS = 6  # kinds of releases whose ε is shown: those that move farthest
 _DIGITS = 6
@@ -44,14 +43,13 @@ def stream(parsed: Spec, failure: str | None, dropout: Sequence[str], delta: str
     figures, anything = Figures(), Enclosure.probability()
     with output.working("measuring the stream"):
         rows = sorted(given.rows().items(), reverse=True)
-        seconds = min(_SECONDS, time_left() / (3 + min(len(rows), _ROWS) + 3 * len(gone)))
         fewest = figures.find(lambda: given.fewest_bits(risk), None)
         bits = given.bits or fewest
 
         def row(place: int, moved: int, count: int) -> dict[str, Any]:
             wrap = bits and figures.find(lambda: given.wrap(moved, bits), anything)
             one = given.row(moved) if place < _ROWS else None
-            epsilon = None if one is None else epsilon_of(one, 1, level, seconds)
+            epsilon = None if one is None else epsilon_of(one, 1, level)
             return {"moved": moved, "count": count, "wrap": wrap, "epsilon": epsilon}
 
         told: dict[str, Any] = {
@@ -62,12 +60,12 @@ def stream(parsed: Spec, failure: str | None, dropout: Sequence[str], delta: str
             "fewest_bits": fewest,
             "failure": risk,
             "delta": delta,
-            "epsilon": epsilon_of(given.noise, 1, level, seconds),
+            "epsilon": epsilon_of(given.noise, 1, level),
             "wrap": bits and figures.find(lambda: given.any_wrap(bits), anything),
             "overflow": anything,
             "prefix_error": figures.find(lambda: given.prefix_error(risk), None),
             "rows": [row(place, *each) for place, each in enumerate(rows)],
-            "dropout": [_lacking(given, each, rows[0][0], level, seconds) for each in gone],
+            "dropout": [_lacking(given, each, rows[0][0], level) for each in gone],
         }
     told["overflow"] = anything if told["wrap"] is None else told["wrap"]
     if told["prefix_error"] is not None:
@@ -77,9 +75,7 @@ def stream(parsed: Spec, failure: str | None, dropout: Sequence[str], delta: str
     return Result(named | told | figures.note, parts, figures.code)
 
 
-def _lacking(
-    given: SharedStream, missing: int, moved: int, level: Fraction, seconds: float
-) -> dict[str, Any]:
+def _lacking(given: SharedStream, missing: int, moved: int, level: Fraction) -> dict[str, Any]:
     """Larger shares have the variance of all, at least: n/(n - missing) times as much each."""
     square = given.sigma**2 * given.clients / (given.clients - missing)
     scaled = math.isqrt(math.ceil(square * 10**24)) + 1  # above the root times 10^12
@@ -89,10 +85,10 @@ def _lacking(
     return {
         "missing": missing,
         "variance_left": left,
-        "epsilon_row": epsilon_of(given.row(moved, missing), 1, level, seconds),
-        "epsilon": epsilon_of(given.missing(missing), 1, level, seconds),
+        "epsilon_row": epsilon_of(given.row(moved, missing), 1, level),
+        "epsilon": epsilon_of(given.missing(missing), 1, level),
         "sigma": larger,
-        "epsilon_provided": epsilon_of(instead, 1, level, seconds),
+        "epsilon_provided": epsilon_of(instead, 1, level),
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from attrs import frozen
 from typer import Exit
 
-from ..exact import ParameterError, decimal_text
+from ..exact import OutOfTimeError, ParameterError, UndecidedError, decimal_text
 from ..exact.table import Table, csv_text, html_text
 from .options import Form, Json
 from .part import Line as Line
@@ -44,13 +44,16 @@ def printed(command: Callable[..., Result]) -> Callable[..., int]:
                 f"--format must be one of table, {', '.join(_FORMS)}, got {form[:40]!r}"
             )
         as_json |= form == "json"
-        result = command(*given, **named, **({"as_json": as_json} if asks else {}))
-        if as_json or form != "table":
-            print(_FORMS["json" if as_json else form](result))
-        else:
-            from .render import show
+        try:
+            result = command(*given, **named, **({"as_json": as_json} if asks else {}))
+            if as_json or form != "table":
+                print(_FORMS["json" if as_json else form](result))
+            else:
+                from .render import show
 
-            show(*result.parts)
+                show(*result.parts)
+        except OutOfTimeError as error:
+            raise UndecidedError(str(error)) from error
         if result.code:  # also where the program is run by others than `main`
             raise Exit(result.code)
         return 0

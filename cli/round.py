@@ -117,8 +117,8 @@ def round(
         figures.late = not all(cost.is_finite() for cost in federated.costs.values())
         if certificate is not None:
             file = certificate
-            with time_limit(allowed, rings=False):
-                found = figures.find(lambda: certified(federated, stated, file, noted), None, 1.0)
+            with time_limit(allowed):
+                found = figures.find(lambda: certified(federated, stated, file, noted), None)
             federated = evolve(federated, proof=found, note=figures.note)
         return Result(federated, federated.parts(), figures.code)
     parsed = parse(spec)
@@ -169,7 +169,7 @@ def round(
             f"{protocol.users - most} needed"
         )
     figures, unknown = Figures(), ("epsilon", Enclosure.unknown())
-    with output.working("measuring what remains"), time_limit(allowed, rings=False):
+    with output.working("measuring what remains"), time_limit(allowed):
         quantity, remains = figures.find(lambda: _remaining(protocol, most, known, level), unknown)
         beyond = figures.find(lambda: _off(protocol, earned, missing), None)
         overflow = figures.find(
@@ -186,8 +186,8 @@ def round(
                 lambda: certify(protocol, held, most, known, masking=masking), file, noted
             )
 
-        with output.working("certifying what remains"), time_limit(allowed, rings=False):
-            proof = figures.find(proved, None, 1.0)
+        with output.working("certifying what remains"), time_limit(allowed):
+            proof = figures.find(proved, None)
     at = None if quantity == "pure" else delta
     played = Played(
         *(parsed, protocol, batch, len(gone), beyond, overflow, known, most, source, remains, at),

@@ -19,7 +19,6 @@ from ..exact import (
     OutOfTimeError,
     ParameterError,
     exact,
-    time_left,
     time_limit,
     whole,
 )
@@ -28,7 +27,6 @@ from ..exact.table import Table
 from ..mechanisms.aggregation.batch import some_of, some_stages
 from ..mechanisms.protocols.federated import FederatedResult, Settings, run_round
 from ..mechanisms.spec import read_name
-from ..mechanisms.vector import VectorNoise
 from ..verify import ApproxDP, Audit, Guarantee, Verdict, audit
 from ..verify.certificate import Certificate, certificate_of
 from ..verify.vector_bounds import provable_epsilon
@@ -39,8 +37,6 @@ from .result import Part
 from .round_asked import Asked
 
 _LARGEST_BATCH = 100_000
-_SECONDS = 5.0  # mostly enough for epsilon
-_AUDIT_SHARE = 0.5  # of the time left, for the verdict on a claim; the rest is to certify it
 _DIGITS = 6  # of the claim that is certified, rounded up
 
 
@@ -89,19 +85,12 @@ def play_federated(spec: str, asked: Asked) -> PlayedFederated:
             masks=not asked.plain,
         )
     missing = clients - result.summed
-    with output.working("measuring what remains"):
+    with output.working("measuring what remains"), time_limit(asked.seconds):
         costs = {
-            gone: _epsilon(settings.missing(gone).released(), level, asked.seconds / 2)
+            gone: epsilon_of(settings.missing(gone).released(), 1, level)
             for gone in {missing, max(most, missing)}
         }
     return PlayedFederated(spec, settings, result, len(gone), asked.source, asked.delta, costs)
-
-
-def _epsilon(released: VectorNoise, level: Fraction, seconds: float) -> Enclosure:
-    """In a few seconds; where that leaves it unbounded, in what is left of those allowed."""
-    few = min(_SECONDS, seconds / 2)
-    found = epsilon_of(released, 1, level, few)
-    return found if found.is_finite() else epsilon_of(released, 1, level, seconds - few)
 
 
 def _made_up(client: int, settings: Settings) -> NDArray[np.float64]:
@@ -141,8 +130,7 @@ def certified(
             least = min(played.costs[missing].lower, upper)
             found = Audit(released, claim, Verdict.VERIFIED, Enclosure(least, upper))
         else:
-            with time_limit(_AUDIT_SHARE * time_left(), rings=False):
-                found = audit(released, claim)
+            found = audit(released, claim)
         proof = output.written(lambda: certificate_of(found), file, note)
     return Proof(proof, missing, file)
 

@@ -25,7 +25,6 @@ from .round_asked import Asked
 
 _MOST = 200_000  # messages of all clients in all steps
 _MOST_NUMBERS = 20_000_000  # that they are made of
-_SECONDS = 5.0
 _SHOWN = 16  # steps in the table: these, evenly
 
 
@@ -66,10 +65,9 @@ def play(parsed: Spec, asked: Asked) -> Result:
             f"{clients - most} needed"
         )
     figures = Figures()
-    with output.working("measuring what remains"), time_limit(asked.seconds, rings=False):
+    with output.working("measuring what remains"), time_limit(asked.seconds):
         missing = sorted({clients - fewest, most})
-        each = min(_SECONDS, asked.seconds / (2 * len(missing)))
-        costs = {gone: epsilon_of(shared.missing(gone), 1, level, each) for gone in missing}
+        costs = {gone: epsilon_of(shared.missing(gone), 1, level) for gone in missing}
     figures.late = not all(cost.is_finite() for cost in costs.values())
     errors = [abs(a - b) for step in played for a, b in zip(step.found, step.truth, strict=True)]
     told: dict[str, Any] = {

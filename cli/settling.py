@@ -27,10 +27,10 @@ def settled(jobs: Sequence[tuple[str, Callable[[], Audit]]], seconds: str | None
     """
     allowed = float(DEFAULT_TIME) * len(jobs) if seconds is None else options.read_time(seconds)
     found = []
-    with time_limit(allowed, rings=False), output.progress("auditing", len(jobs)) as done:
+    with time_limit(allowed), output.progress("auditing", len(jobs)) as done:
         for left, (name, find) in zip(range(len(jobs), 0, -1), jobs, strict=True):
             done(0, name)
-            with time_limit(time_left() / left, rings=False):
+            with time_limit(time_left() / left):
                 found.append(find())
             done(1)
     return found

@@ -1,6 +1,6 @@
 """Exact real parameters and certified enclosures: what every other part computes with."""
 
-from .deadline import OutOfTimeError, check_time, time_left, time_limit
+from .budget import OutOfTimeError, spend, time_left, time_limit
 from .enclosure import Enclosure, Endpoint, UndecidedError
 from .number import (
     ExactInput,
@@ -38,7 +38,6 @@ __all__ = [
     "Real",
     "UndecidedError",
     "ball",
-    "check_time",
     "brief_text",
     "decimal_text",
     "enclose",
@@ -47,6 +46,7 @@ __all__ = [
     "mpf",
     "refine",
     "refine_each",
+    "spend",
     "time_left",
     "time_limit",
     "whole",

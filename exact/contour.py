@@ -24,9 +24,10 @@ from typing import Protocol, TypeAlias
 
 from flint import acb, arb, ctx
 
-from .deadline import OutOfTimeError, time_left, uninterrupted
+from .budget import OutOfTimeError, spend
 from .precision import working_precision
 
+_POINT = 40  # units, about, that a value of the integrand takes
 _Kernel: TypeAlias = Callable[[acb], acb]
 
 
@@ -74,24 +75,27 @@ def _inverted(law: Transformed, t: int, path: Sequence[acb], kernel: _Kernel) ->
         # of 0 only. A start outside the strip, or on the wrong side of 0, does not get through.
         if not (scale > 0 and scale.is_finite() and exponent.imag.contains(0)):
             raise ArithmeticError(f"the path starts at {start}, outside the distribution's domain")
-        middle, is_over = peak.mid(), False
+        middle = peak.mid()
+        ended: BaseException | None = None  # must not cross C code
 
         def integrand(z: acb, analytic: bool) -> acb:
-            nonlocal is_over
-            if is_over or not time_left():
-                is_over = True
-                return acb(0)  # ends the integral, where NaN would be bisected up to FLINT's limit
-            exponent, factor = _tilted(law, t, z, analytic)
-            return (exponent - middle).exp() * factor * kernel(z) / weight
+            nonlocal ended
+            if ended is None:
+                try:
+                    spend(_POINT)
+                    exponent, factor = _tilted(law, t, z, analytic)
+                    return (exponent - middle).exp() * factor * kernel(z) / weight
+                except (OutOfTimeError, KeyboardInterrupt, SystemExit) as error:
+                    ended = error
+            return acb(0)  # ends the integral, where NaN would be bisected up to FLINT's limit
 
         weight = (factor * kernel(start)).real.mid()
         tolerance = arb(2) ** -(bits + 8)
         total = acb(0)
         for here, there in pairwise(path):
-            with uninterrupted():
-                part = acb.integral(integrand, here, there, rel_tol=tolerance, abs_tol=tolerance)
-            if is_over:  # then it is no integral
-                raise OutOfTimeError("the time allowed is over")
+            part = acb.integral(integrand, here, there, rel_tol=tolerance, abs_tol=tolerance)
+            if ended is not None:  # then it is no integral
+                raise ended
             total += part
         result = total.imag / arb.pi() * middle.exp() * weight
     return +result

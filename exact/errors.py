@@ -1,7 +1,7 @@
 """The errors that callers tell apart; packages above have few of their own, where they are raised.
 
-What cannot be told, or not in time, or not in this way is an ArithmeticError: who has another way,
-or an enclosure already, goes on with that.
+What cannot be told, or not in this way, is an ArithmeticError: who has another way, or an enclosure
+already, goes on with that. That the work or the time allowed is over is none.
 """
 
 
@@ -13,8 +13,8 @@ class UndecidedError(ArithmeticError):
     """A comparison that stays open: the numbers compared are not known well enough."""
 
 
-class OutOfTimeError(ArithmeticError):
-    """The time allowed is over; the message says how much it was."""
+class OutOfTimeError(Exception):
+    """The time, or the work, that was allowed is over."""
 
 
 class DoesNotApplyError(ArithmeticError):

@@ -1,8 +1,7 @@
 """What is imported when it is first asked for: names of a package (PEP 562), mpmath, and scipy's
 special functions.
 
-What a command does not use, it does not load: most of what it takes to start is imports. No limit
-of time counts them, wherever they happen.
+What a command does not use, it does not load: most of what it takes to start is imports.
 """
 
 from __future__ import annotations
@@ -12,8 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
-
-from .clock import off_the_clock
 
 __all__ = ["lazily", "mpmath", "special"]
 
@@ -35,8 +32,7 @@ else:
 def _loaded(name: str, package: str | None = None) -> Any:
     if name in sys.modules:
         return sys.modules[name]
-    with off_the_clock():
-        return import_module(name, package)
+    return import_module(name, package)
 
 
 def lazily(package: str, names: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:

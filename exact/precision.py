@@ -2,23 +2,24 @@
 
 The precisions of FLINT and mpmath are settings of their modules, for all threads at once. They are
 changed in one place, `working_precision` and `working_digits`, and restored there; everything that
-computes with balls runs inside it. Another thread may change it meanwhile: balls become wider then,
-never wrong.
+computes with balls runs inside it. Threads take turns at it: digits are the same in any of them,
+and nothing is lost, since the interpreter lets only one compute anyway.
 """
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from decimal import Decimal
 from fractions import Fraction
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 from flint import arb, ctx
 
-from .deadline import OutOfTimeError, check_time
+from .budget import OutOfTimeError, spend
 from .enclosure import Enclosure
 from .lazy import mpmath
 
@@ -28,28 +29,34 @@ _MOST_EXPONENT = 10**17
 CAP = 6144  # bits; an enclosure that is still too wide here stays wide, and says so
 
 
+_turn = RLock()
+
+
+def _after_fork() -> None:
+    """A child has one thread: nobody else of the parent's is at it."""
+    global _turn
+    _turn = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 class _Setting:
-    """The precision of a module: threads share it, and whoever leaves last puts it back."""
+    """The precision of a module, which one thread at a time changes and computes with."""
 
     def __init__(self, module: Callable[[], Any]) -> None:
-        self._module, self._lock, self._inside, self._found = module, Lock(), 0, 0
+        self._module = module
 
     @contextmanager
     def at(self, bits: int) -> Iterator[None]:
-        module, entered, before = self._module(), False, 0
-        try:
-            with self._lock:
-                before = module.prec
-                if not self._inside:
-                    self._found = before
-                self._inside, entered = self._inside + 1, True
-                module.prec = bits
-            yield
-        finally:
-            if entered:
-                with self._lock:
-                    self._inside -= 1
-                    module.prec = before if self._inside else self._found
+        with _turn:
+            module = self._module()
+            before, module.prec = module.prec, bits
+            try:
+                yield
+            finally:
+                module.prec = before
 
 
 _BALLS, _FLOATS = _Setting(lambda: ctx), _Setting(lambda: mpmath.mp)
@@ -143,7 +150,7 @@ def refine_each(
         with working_precision(bits):
             before_all = list(best)
             try:
-                check_time()
+                spend()
                 values = compute(open_ones)
             except OutOfTimeError:
                 reached = [found for found in best if found is not None]

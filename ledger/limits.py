@@ -37,9 +37,9 @@ from ..exact import (
     Enclosure,
     ExactInput,
     ParameterError,
-    check_time,
     decimal_text,
     refine,
+    spend,
     whole,
 )
 from ..mechanisms.mechanism import Mechanism
@@ -216,7 +216,7 @@ def _costs(levels: tuple[Level, ...], mechanism: Mechanism) -> tuple[Enclosure, 
             found.append(use.pure())
         else:
             found.append(use.zcdp() if level.kind == RHO else squared(use.gdp()))
-    check_time()  # what is charged for good is not cut short
+    spend()  # what is charged for good is not cut short
     return tuple(found)
 
 

@@ -54,7 +54,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 from flint import arb
 
-from ..exact.deadline import check_time
+from ..exact.budget import spend
 from ..exact.enclosure import Enclosure
 from ..exact.errors import DoesNotApplyError
 from ..exact.number import Real, ball
@@ -367,7 +367,7 @@ class _Lattice:
         for table, among in choices:
             padded, start = self._padded(table, first, end)
             for stencil in (self._stencils[number] for number in among):
-                check_time()
+                spend()
                 pairs = zip(padded, stencil.rows, strict=True)
                 rows = np.array([_summed(x, start, end - first, row) for x, row in pairs])
                 error = _UNIT * (max(map(len, stencil.rows)) + 8)

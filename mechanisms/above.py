@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from flint import arb, arb_poly, ctx
 
-from ..exact.deadline import check_time
+from ..exact.budget import spend
 from ..exact.number import ball
 from ..exact.precision import working_precision
 
@@ -81,7 +81,7 @@ def _summed(scale: Fraction, other: Fraction, below: Times, above: Times) -> arb
     for way in (1, -1):
         last, t = start, way
         while True:
-            check_time()
+            spend()
             now = term(t)
             total += now
             ratio = now / last

@@ -28,7 +28,7 @@ from attrs import frozen
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from ..exact.deadline import check_time
+from ..exact.budget import spend
 from ..exact.enclosure import Endpoint
 from ..exact.number import ball
 from ..exact.precision import enclose_between, lower_float, upper_float, working_precision
@@ -206,7 +206,7 @@ def _search(
     high = low + len(counts) - 1
     top, best, found = 0.0, 0.0, low[0]
     while len(low):
-        check_time()
+        spend()
         bounds, middle = _bounds(r[low], s[high], odds), (low + high) // 2
         reached = _bounds(r[middle], s[middle], odds)  # about: cells are narrow where it counts
         dearest = int(reached.argmax())

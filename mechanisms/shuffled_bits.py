@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from flint import arb, arb_poly
 
-from ..exact.deadline import check_time
+from ..exact.budget import spend
 
 MOST_USERS = 10_000
 _NEAR = 1.002  # times what is attained: so near the bound is to come
@@ -84,7 +84,7 @@ def bound_bits(rates: Rates, users: int, odds: arb, log_delta: float) -> arb:
 
 def _cost(rates: Rates, zeros: int, ones: int, odds: arb, log_delta: float) -> tuple[arb, arb]:
     """Bounds of delta where so many others hold 0 and 1, either way round."""
-    check_time()
+    spend()
     cut = 40.0 - log_delta
     one, other = _window(zeros, rates.zero, cut), _window(ones, rates.one, cut)
     w = (arb_poly(one.masses) * arb_poly(other.masses)).coeffs()

@@ -50,7 +50,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from ..exact.deadline import check_time
+from ..exact.budget import spend
 from ..exact.number import ball
 from ..exact.precision import working_precision
 from .local_families import Categories
@@ -188,7 +188,7 @@ def _at_most(
 
         What is known of the box is known of the mean over all numbers, not of each.
         """
-        check_time()
+        spend()
         law = _law(local, crowd, reports, far)
         if law is None:
             return alone

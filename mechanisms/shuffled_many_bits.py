@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 from flint import acb, arb
 
-from ..exact.deadline import check_time
+from ..exact.budget import spend
 from .shuffled_bits import Rates
 
 _SPREAD, _NATS = 10.0, 44.0  # standard deviations; nats that count for nothing
@@ -106,7 +106,7 @@ def _moments(groups: list[Group], c: float) -> tuple[float, float]:
 
 def _excess(rates: Rates, groups: list[Group], odds: arb, log_delta: float) -> arb | None:
     """The sum of D from where it is above 0 on; a ball, or None."""
-    check_time()
+    spend()
     groups = [group for group in groups if group.bits]
     mu = rates.one - odds * rates.zero
     nu = odds * (1 - rates.zero) - (1 - rates.one)

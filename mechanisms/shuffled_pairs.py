@@ -21,7 +21,7 @@ from typing import Protocol
 from attrs import frozen
 from flint import arb
 
-from ..exact.deadline import check_time
+from ..exact.budget import spend
 from ..exact.number import ball
 from ..exact.precision import working_precision
 from .listed_pair import ListedPair, Masses, Swapped
@@ -129,7 +129,7 @@ def _bounds(shuffled: Reports, levels: Sequence[Fraction], near: bool) -> dict[F
     """A bound of delta by e^epsilon; 0 where no report has a larger ratio."""
     found = {}
     for place, odds in enumerate(levels):
-        check_time()
+        spend()
         found[odds] = _bound(shuffled, odds, near and place < _NEAR and place % 2 == 0)
     top = shuffled.largest_odds()
     if top is not None:
@@ -148,7 +148,7 @@ def _tests(
 ) -> list[Point]:
     found = list[Point]()
     for place in range(0, len(levels), every):
-        check_time()
+        spend()
         found += _test(shuffled, levels, place, swapped)
     return found
 

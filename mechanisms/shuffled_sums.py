@@ -35,7 +35,7 @@ import numpy as np
 from attrs import frozen
 from flint import acb, arb, ctx
 
-from ..exact.deadline import check_time
+from ..exact.budget import spend
 from ..exact.precision import working_precision
 from ..exact.roots import float_root
 
@@ -190,7 +190,7 @@ def _summed(
     passed: arb | None = None  # h times the sum of |s|^-2 over points passed by, at most
     while m <= last:
         if m % 64 == 0:
-            check_time()
+            spend()
         phi, marked = acb(rest), acb(0)
         for mass, mark, turn in zip(masses, one.marks, turns, strict=True):
             term = mass * (m * turn).exp()

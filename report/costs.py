@@ -64,7 +64,7 @@ def notions(subject: Subject) -> list[Section]:
 def curves(subject: Subject) -> list[Section]:
     """The profile and the trade-off curve, as pictures and point by point."""
     known = subject.profile
-    with time_limit(_SHARE * time_left() / 2, rings=False):
+    with time_limit(_SHARE * time_left() / 2):
         errors = subject.composition.tradeoff(points=STEPS, known=known)
     return [
         Section(

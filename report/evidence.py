@@ -26,20 +26,20 @@ def decided(subject: Subject) -> list[tuple[Audit, Certificate | str]]:
     What an audit leaves open may follow from the figures of the page: they are found here as well.
     """
     audits = []
-    with time_limit(_VERDICTS * time_left(), rings=False):
+    with time_limit(_VERDICTS * time_left()):
         for waiting, claim in _waiting(subject.claims):
-            with time_limit(time_left() / waiting, rings=False):
+            with time_limit(time_left() / waiting):
                 audits.append(audit(subject.composition, claim))
     for each in audits:
         if each.claim.figure is not None:
             subject.known.learn(each.claim.figure, each.measured)
     if audits:
-        with time_limit(_FIGURES * time_left(), rings=False):
+        with time_limit(_FIGURES * time_left()):
             subject.find()
     found = []
-    with time_limit(_CERTIFICATES * time_left(), rings=False):
+    with time_limit(_CERTIFICATES * time_left()):
         for waiting, each in _waiting(audits):
-            with time_limit(time_left() / waiting, rings=False):
+            with time_limit(time_left() / waiting):
                 result = told(subject, each)
                 found.append((result, _certified(result)))
     return found
@@ -60,8 +60,7 @@ def _certified(result: Audit) -> Certificate | str:
     if result.verdict is Verdict.UNDECIDED:
         return "an undecided claim has no certificate"
     try:
-        with time_limit(time_left()):
-            return certificate_of(result)
+        return certificate_of(result)
     except OutOfTimeError:
         return "no certificate: not proved again in the time allowed"
     except NotCertifiedError as error:

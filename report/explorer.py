@@ -210,7 +210,7 @@ def answer(query: str, seconds: float) -> Answer:
         return _refused(question, question.unknown)
     try:
         began = time.monotonic()
-        with time_limit(seconds, rings=False):
+        with time_limit(seconds):
             found = _answer(question)
         took = time.monotonic() - began
         late = (
@@ -240,8 +240,7 @@ def _answer(question: Question) -> Answer:
     delta = exact(question.about["at"], "at", above=0, below=1)
     text = question.about["target"]
     target = exact(text, "target", above=0) if text else None
-    with time_limit(time_left()):
-        spec = parse(question.spec)
+    spec = parse(question.spec)
     subject = Subject([(spec, times)], [], [delta])
     at = question.about["at"]
     figures = {
@@ -250,7 +249,7 @@ def _answer(question: Question) -> Answer:
         "ρ of zero-concentrated DP": Figure("zcdp"),
         "μ of Gaussian DP": Figure("gdp"),
     }
-    with time_limit(_FIGURES * time_left(), rings=False):
+    with time_limit(_FIGURES * time_left()):
         for waiting, figure in zip(range(len(figures), 0, -1), figures.values(), strict=True):
             subject.figure(figure, time_left() / waiting)
     sought = [] if target is None else [_least(question, times, f"approx:{text},{at}")]
@@ -284,7 +283,7 @@ def _facts(subject: Subject, spec: Spec) -> dict[str, str]:
 def _pictures(subject: Subject) -> list[Picture]:
     """The privacy profile and the trade-off curve."""
     try:
-        with time_limit(_CURVES * time_left(), rings=False):
+        with time_limit(_CURVES * time_left()):
             known = subject.profile
             errors = subject.composition.tradeoff(points=STEPS, known=known)
     except OutOfTimeError:

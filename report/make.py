@@ -28,7 +28,7 @@ def made() -> dict[str, str]:
 
 def report(subject: Subject, found: Decided) -> Page:
     """The page of these mechanisms, their claims decided already."""
-    with time_limit(_FIGURES * time_left(), rings=False):
+    with time_limit(_FIGURES * time_left()):
         subject.find()
     sections = [scope.audited(subject), evidence.verdicts(found)]
     sections += [*_measured(subject), *scope.questions(subject)]
@@ -54,7 +54,7 @@ def _measured(subject: Subject) -> Iterator[Section]:
     for k, (title, weight, make) in enumerate(_PARTS):
         share = weight / sum(each for _, each, _ in _PARTS[k:])
         try:
-            with time_limit(_SHARE * share * time_left(), rings=False):
+            with time_limit(_SHARE * share * time_left()):
                 yield from make(subject)
         except OutOfTimeError:
             yield Section(f"late-{k}", title, text=(f"It was {NOT_COMPUTED}.",))

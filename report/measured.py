@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from ..exact import Enclosure, OutOfTimeError, check_time, time_limit
+from ..exact import Enclosure, OutOfTimeError, spend, time_limit
 
 NARROW = Fraction(1, 10**4)  # relative width where many figures stand side by side
 NOT_COMPUTED = "not found in the time allowed"
@@ -20,7 +20,7 @@ def measured(
         with time_limit(seconds):
             found = compute()
             if found in (Enclosure.unknown(), Enclosure.probability()):
-                check_time()
+                spend()
             return found
     except OutOfTimeError:
         return unknown.because(NOT_COMPUTED)

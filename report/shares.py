@@ -32,7 +32,7 @@ def missing_shares(subject: Subject) -> list[Section]:
     found = [subject.epsilon]
     for waiting, missing in zip(range(len(gone), 0, -1), gone, strict=True):
         left = [(without(spec, missing).mechanism, times) for spec, times in subject.uses]
-        with time_limit(_SHARE * time_left() / waiting, rings=False):
+        with time_limit(_SHARE * time_left() / waiting):
             found.append(measured(partial(compose(*left).epsilon, level, NARROW), time_left()))
     # fewer shares and further independent ones are what there is with all of them
     rows = [*zip(map(str, (0, *gone)), rising(found), strict=True)]

@@ -16,14 +16,13 @@ from ..accounting.interop.usual import usual
 from ..accounting.methods.comparison import BOUNDS, Reported, compare
 from ..accounting.scenario import Use, adjacency, neighbours, sampled_users
 from ..exact import Enclosure, ExactInput, brief_text, exact, time_left, time_limit
-from ..exact.deadline import grace
+from ..exact.budget import unhurried
 from ..mechanisms.spec import Spec
 from ..verify import Guarantee
 from .measured import NARROW, measured
 
 _EVEN, _POINTS = 11, 41  # of the profile: in even steps first, then where it is known worst
 _SHARE = 0.9  # of the time that is left
-_CLOSING = 0.5  # seconds of the processor
 _NEIGHBOURS = {
     "replace": "one user's data are replaced by other data of that user",
     "add-remove": "one user is added or removed",
@@ -100,11 +99,11 @@ class Subject:
         others = [Figure("epsilon", delta) for delta in (*self.deltas[1:], Fraction(0))]
         for waiting, each in enumerate([Figure("gdp"), *others][::-1], 5):
             self.figure(each, _share(waiting))
-        with time_limit(_share(2), rings=False):
+        with time_limit(_share(2)):
             _ = self.places
-        with time_limit(_share(2), rings=False):
+        with time_limit(_share(2)):
             _ = self.reported
-        with grace(_CLOSING):  # all that is found is told, however late it is
+        with unhurried():  # all that is found is told, however late it is
             self.known.close(self.figures)
 
     @property

@@ -188,7 +188,7 @@ def _end(text: str) -> Fraction | Decimal:
 
 @cache
 def _measured(composition: Any, claim: Any) -> Enclosure:
-    with time_limit(_JUDGED, rings=False):
+    with time_limit(_JUDGED):
         return audit(composition, claim).measured
 
 

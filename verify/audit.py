@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable
 from decimal import ROUND_FLOOR, Decimal
 from enum import Enum
 from fractions import Fraction
@@ -16,8 +15,8 @@ from attrs import evolve, frozen
 from ..accounting.composition.composed import Composition, compose
 from ..accounting.figure import meeting
 from ..accounting.losses.continuous.uses import has_no_outcomes
-from ..exact import CAP, WIDTH, Enclosure, OutOfTimeError, decimal_text, time_left, time_limit
-from ..exact.deadline import finishing, told
+from ..exact import CAP, WIDTH, Enclosure, OutOfTimeError, decimal_text, time_left
+from ..exact.budget import in_time
 from ..exact.errors import UndecidedError
 from ..exact.rounding import to_digits
 from ..exact.rows import Rows, written
@@ -30,7 +29,6 @@ from .witness import Witness
 _NARROWER = Fraction(1, 10**12)  # each further attempt asks for this much less width
 _ATTEMPTS = 4
 _MOST_PAIRS = 64  # where a witness is looked for
-_SHARE = 0.6  # of the time that is left; the rest is for the other way to ask, and for a witness
 _FAR = 10**15  # digits tell an excess of more than this part of the claim
 _LOG = logging.getLogger(__name__)
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
@@ -145,29 +143,25 @@ def audit(
     `time_limit` it ends in time, UNDECIDED where nothing else is certain by then.
     """
     found = _audit(mechanism, claim, width, cap)
-    with finishing():
-        _LOG.info("%r of %r", found, mechanism)
+    _LOG.info("%r of %r", found, mechanism)
     return found
 
 
 def _audit(
     mechanism: Mechanism | Composition, claim: Guarantee, width: Fraction, cap: int
 ) -> Audit:
-    with finishing():
-        composition = compose(mechanism)
-    found = told(lambda: _in_share(lambda: _narrowed(composition, claim, width, cap)), None)
-    with finishing():
-        measured = Enclosure.unknown() if found is None else found
-        answer, other = measured.at_most(claim.bound), claim.other_way
+    composition = compose(mechanism)
+    found = in_time(lambda: _narrowed(composition, claim, width, cap), None)
+    measured = Enclosure.unknown() if found is None else found
+    answer, other = measured.at_most(claim.bound), claim.other_way
     if answer is None and other is not None:
         ask, bound = other.deciding, other.bound
-        answer = told(lambda: _in_share(lambda: ask(composition, width, cap).at_most(bound)), None)
-    with finishing():
-        if answer is None:
-            return _undecided(mechanism, claim, measured, found is not None, cap)
-        if measured.at_most(claim.bound) is None:
-            ends = (_ZERO, claim.bound) if answer else (claim.bound, _INFINITY)
-            measured = measured.intersection(Enclosure(*ends))
+        answer = in_time(lambda: ask(composition, width, cap).at_most(bound), None)
+    if answer is None:
+        return _undecided(mechanism, claim, measured, found is not None, cap)
+    if measured.at_most(claim.bound) is None:
+        ends = (_ZERO, claim.bound) if answer else (claim.bound, _INFINITY)
+        measured = measured.intersection(Enclosure(*ends))
     return _decided(mechanism, claim, measured, verified=answer)
 
 
@@ -175,12 +169,12 @@ def _undecided(
     mechanism: Mechanism | Composition,
     claim: Guarantee,
     measured: Enclosure,
-    in_time: bool,
+    ended: bool,
     cap: int,
 ) -> Audit:
     """With the reason."""
-    why = "in the time allowed" if not in_time else f"with {cap} bits"
-    why += " or in the time allowed" if in_time and math.isfinite(time_left()) else ""
+    why = "in the time allowed" if not ended else f"with {cap} bits"
+    why += " or in the time allowed" if ended and math.isfinite(time_left()) else ""
     reason = f", which could not be enclosed more narrowly {why}"
     if measured.why:
         reason = f": {'; '.join(measured.why)}"
@@ -203,24 +197,17 @@ def _decided(
     mechanism: Mechanism | Composition, claim: Guarantee, measured: Enclosure, verified: bool
 ) -> Audit:
     """With where to look, if it is refuted."""
-    with finishing():
-        if verified:
-            return Audit(mechanism, claim, Verdict.VERIFIED, measured)
-        composition = compose(mechanism)
-        one = composition.uses[0].mechanism
-        if composition.times > 1 or vector(one):
-            note = _COMPOSED if composition.times > 1 else _ALONG
-            return Audit(mechanism, claim, Verdict.REFUTED, measured, note=note)
-        attained = _attained(one)
-    witness = told(lambda: _in_share(lambda: _witness(one, attained, claim, measured)), None)
-    with finishing():
-        remark = None if witness else _NONE_FOUND if attained is None else _ATTAINED
-        return Audit(mechanism, claim, Verdict.REFUTED, measured, witness, remark)
-
-
-def _in_share(measure: Callable[[], _Found]) -> _Found:
-    with time_limit(_SHARE * time_left()):
-        return measure()
+    if verified:
+        return Audit(mechanism, claim, Verdict.VERIFIED, measured)
+    composition = compose(mechanism)
+    one = composition.uses[0].mechanism
+    if composition.times > 1 or vector(one):
+        note = _COMPOSED if composition.times > 1 else _ALONG
+        return Audit(mechanism, claim, Verdict.REFUTED, measured, note=note)
+    attained = _attained(one)
+    witness = in_time(lambda: _witness(one, attained, claim, measured), None)
+    remark = None if witness else _NONE_FOUND if attained is None else _ATTAINED
+    return Audit(mechanism, claim, Verdict.REFUTED, measured, witness, remark)
 
 
 def _narrowed(composition: Composition, claim: Guarantee, width: Fraction, cap: int) -> Enclosure:

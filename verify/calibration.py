@@ -8,7 +8,6 @@ meets the claim, is proved apart (`order`).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from decimal import ROUND_FLOOR, Decimal
@@ -18,7 +17,7 @@ from typing import NoReturn
 from attrs import evolve, frozen
 
 from ..accounting.composition.composed import Composition, compose
-from ..exact.deadline import OutOfTimeError, check_time, time_left, time_limit
+from ..exact.budget import SECOND, OutOfTimeError, spend, time_left, within
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, decimal_text, whole
 from ..exact.precision import CAP
@@ -39,8 +38,7 @@ _NEAR = 1e-11
 _WORK = 40.0  # about how many seconds one verdict may take where losses live on no lattice
 _STEP, _STRIDE = Fraction(1, 10**9), Fraction(1, 10**3)  # of looking for the next edge
 _MOST_EDGES = 20  # crossings of the bound that are looked at
-_GRACE = 1.0  # seconds of the processor that values may take after the end of the limit
-_PROVING = 0.75  # of the time left that proofs about all other values may take
+_PROVING = 5 * SECOND  # units of work that each proof about all other values may take
 _INFINITY = Decimal("Infinity")
 _HALVED = Grid(Fraction(0), Fraction(10**7))
 _LOWEST, _VERDICTS_APART = Fraction(1, 10**15), Fraction(1, 10**4)
@@ -191,7 +189,7 @@ def _by_verdicts(family: Family, claim: Guarantee, times: int) -> Calibration:
     audits: dict[Fraction, Audit] = {}
 
     def verdict(value: Fraction) -> Verdict:
-        check_time()
+        spend()
         if value not in audits:
             audits[value] = audit(compose((family.build(value), times)), claim)
         return audits[value].verdict
@@ -248,25 +246,26 @@ def calibrate(family: Family, claim: Guarantee, times: ExactInput = 1) -> Calibr
         except _InsideError as inside:
             edges = costs.search.narrowed(*costs.search.bracketed(inside.value))
         edge = costs.edge(*edges)
-    except (OutOfTimeError, UndecidedError):
+    except OutOfTimeError:
+        raise UnfinishedError(family.parameter, *costs.search.nearest()) from None
+    except UndecidedError:
         if time_left():
             raise
         raise UnfinishedError(family.parameter, *costs.search.nearest()) from None
     if costs.cover is None:
         return Calibration(family.parameter, edge, edge)
-    spent = time_left() * _PROVING / 2
-    least, from_on = (_walked(costs, costs.cover, edge, side, spent) for side in (-1, 1))
+    least, from_on = (_walked(costs, costs.cover, edge, side) for side in (-1, 1))
     return Calibration(family.parameter, least, from_on)
 
 
-def _walked(costs: _Costs, cover: Cover, edge: Edge, side: int, seconds: float) -> Edge:
-    """The edge beyond which nothing is left, as far as the time allows.
+def _walked(costs: _Costs, cover: Cover, edge: Edge, side: int) -> Edge:
+    """The edge beyond which nothing is left, as far as the work allows.
 
     side: 1 towards more noise, -1 towards less.
     """
     search, up, why = costs.search, side > 0, "the cost crosses the target too often"
     try:
-        with time_limit(seconds):
+        with within(_PROVING):
             for _ in range(_MOST_EDGES):
                 stuck = (
                     meets_up_to(cover, edge.value) if up else fails_down_to(cover, edge.neighbour)
@@ -303,7 +302,6 @@ class _Costs:
         grid = Grid(least, family.largest, digits, near, _SHORT)
         self.search = Search(self.met, grid, self.refuse, family.parameter, family.falls)
         self.found: dict[Fraction, Enclosure] = {}
-        self.late = 0.0  # processor time after the end of the limit
         self.cover = family.order(claim, whole(times, "times")) if family.order else None
         # delta rather than epsilon(delta), which is flat at 0, where no pure epsilon is near
         other = claim.other_way
@@ -320,17 +318,13 @@ class _Costs:
 
     def cost(self, value: Fraction, width: Fraction) -> Enclosure:
         """What the claim bounds, at this value; intersected with all that was found before."""
-        before = time.thread_time()
-        if self.late > _GRACE:
-            check_time()
+        spend()
         found = self.asked.measure(self.composition(value), width, CAP, _WORK)
         if value in self.found:
             found = found.intersection(self.found[value])
         self.found[value] = found
         if (answer := found.at_most(self.bound)) is not None:
             self.search.answers[value] = answer
-        if not time_left():  # what is quick is told in any case: for so long, and no longer
-            self.late += time.thread_time() - before
         return found
 
     def met(self, value: Fraction) -> bool | None:
@@ -369,7 +363,7 @@ class _Costs:
 
     def refuse(self, value: Fraction, met: bool | None) -> None:
         """Say what an end of what is tried tells of all others, where it is the last to change."""
-        check_time()  # what is measured when it is over tells nothing
+        spend()  # what is measured when it is over tells nothing
         last = value
         if met is not None and (last := self.family.end(met)) != value:
             answer = self.search.ask(last)

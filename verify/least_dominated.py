@@ -10,7 +10,7 @@ from attrs import define, field
 
 from ..accounting.composition.composed import Composition, Use
 from ..accounting.composition.vectors import Sides, sides_of
-from ..exact.deadline import OutOfTimeError, check_time, time_left
+from ..exact.budget import OutOfTimeError, spend, time_left
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError
 from ..exact.search import Grid, Search
@@ -93,13 +93,13 @@ class LeastDominated:
             return known
         if time_left() < self.room * self._longest:
             raise OutOfTimeError("the time allowed is over")
-        check_time()
+        spend()
         start = time.monotonic()
         if self.by_both:
             found = self.claim.measure(Composition([Use(self.build(value), self.uses)]), width)
         else:
             found = self.claim.dominating(self._sides(value), width)
-        check_time()
+        spend()
         self._longest = max(self._longest, time.monotonic() - start)
         self._found[value, width] = found
         return found

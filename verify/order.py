@@ -13,7 +13,7 @@ from typing import Protocol
 
 from attrs import frozen
 
-from ..exact.deadline import check_time
+from ..exact.budget import spend
 from ..exact.rounding import to_digits
 from ..mechanisms.mechanism import RandomizedResponse
 
@@ -70,7 +70,7 @@ def fails_down_to(cover: Cover, start: Fraction) -> Fraction:
     """Every value from here up to `start`, which fails, fails as well; 0 where all smaller do."""
     high, step = start, start * _FIRST
     while not cover.fails(None, high):
-        check_time()
+        spend()
         low = to_digits(high - min(step, high / 2), _DIGITS, ROUND_HALF_EVEN)
         if low < high and cover.fails(low, high):
             high, step = low, 3 * (high - low)
@@ -85,7 +85,7 @@ def meets_up_to(cover: Cover, start: Fraction) -> Fraction | None:
     """Every value from `start`, which meets it, up to here does as well; None: all larger."""
     low, step = start, start * _FIRST
     while not cover.meets(low, None):
-        check_time()
+        spend()
         high = to_digits(low + min(step, low), _DIGITS, ROUND_HALF_EVEN)
         if high > low and cover.meets(low, high):
             low, step = high, 3 * (high - low)

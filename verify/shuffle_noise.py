@@ -12,7 +12,7 @@ from fractions import Fraction
 from attrs import frozen
 
 from ..accounting.composition.composed import compose
-from ..exact.deadline import OutOfTimeError, time_left
+from ..exact.budget import spend
 from ..exact.number import ExactInput, ParameterError, whole
 from ..exact.roots import first_met_near
 from ..mechanisms import AdditiveNoise, Binomial, UndecidedError
@@ -161,11 +161,10 @@ def least_rare_bits(epsilon: ExactInput, delta: ExactInput, users: ExactInput) -
 
 
 def _decided(mechanism: AdditiveNoise, claim: ApproxDP) -> Audit:
-    """Its audit. Raises OutOfTimeError where a limit of time left it open, else UndecidedError."""
+    """Its audit. Raises OutOfTimeError where the time is over, else UndecidedError."""
     found = audit(mechanism, claim)
     if found.verdict is Verdict.UNDECIDED:
-        if math.isfinite(time_left()):
-            raise OutOfTimeError(f"{claim} was not decided in the time allowed")
+        spend()
         raise UndecidedError(f"{claim} stays open: {found.measured}")
     return found
 

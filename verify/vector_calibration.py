@@ -16,7 +16,7 @@ from fractions import Fraction
 from attrs import evolve, frozen
 
 from ..accounting.composition.composed import Composition, Use
-from ..exact.deadline import OutOfTimeError, time_left, time_limit
+from ..exact.budget import OutOfTimeError, time_left
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, decimal_text, whole
 from ..exact.rounding import to_digits
@@ -38,7 +38,6 @@ _WIDTHS = tuple(Fraction(1, 10**digits) for digits in (6, 11, 14))
 _NEAR = 1e-10
 _LEAST, _LARGEST = Fraction(1, 10**9), Fraction(10**15)
 _STEPS = (*(Fraction(1, 10**digits) for digits in (4, 3, 2, 1)), Fraction(1, 2))
-_SHARE, _MOST_SECONDS = 0.3, 60.0  # of the time left, or of so much, for each bound from below
 _OPEN = "which noises between the refuted and the verified one meet the target is open"
 _ALL_OPEN = "whether less noise meets the target is open: none was refuted in the time allowed"
 _UNKNOWN = "how the cost depends on this noise is not known: other values may differ"
@@ -191,7 +190,7 @@ def _audited(search: LeastDominated, value: Fraction) -> Audit:
     """The verdict on the vector itself, between both bounds."""
     composition = Composition([Use(search.build(value), search.uses)])
     measured = Enclosure.unknown()
-    with suppress(OutOfTimeError), time_limit(_SHARE * min(time_left(), _MOST_SECONDS)):
+    with suppress(OutOfTimeError):
         measured = search.claim.measure(composition, _SHOWN)
     if value in search.known:
         above = Enclosure(Fraction(0), search.known[value].upper)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
@@ -16,7 +17,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ...exact.deadline import where_possible
 from ...exact.number import log_about
 from ...exact.precision import refine
 from ...exact.roots import halved
@@ -91,7 +91,7 @@ def two_outcomes(curve: RenyiCurve, figure: Figure) -> FinitePair | None:
         q = Fraction(math.exp(log_q + halvings * math.log(2))) / 2**halvings
         if 0 < q < p < 1:
             pair = FinitePair(("seen", "not"), (p, 1 - p), (q, 1 - q))
-            with where_possible():
+            with suppress(ArithmeticError):
                 if all(_has(curve, one) for one in (pair, pair.swapped())):
                     return pair
     return None

@@ -14,6 +14,7 @@ from fractions import Fraction
 
 from flint import arb
 
+from ...exact.budget import OutOfTimeError
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ball
 from ...exact.precision import CAP, refine
@@ -36,7 +37,7 @@ def by_orders(uses: Scenario, figure: Figure) -> Enclosure:
             if total.is_finite():
                 most = bound(order, total.upper, figure.at)
                 found = found.intersection(Enclosure(_ZERO, most, by=("Rényi divergences",)))
-    except ArithmeticError:  # out of time, or not known
+    except (ArithmeticError, OutOfTimeError):  # or not known
         pass
     return found
 

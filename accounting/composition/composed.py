@@ -16,23 +16,14 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import update_wrapper
 from inspect import signature
-from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, overload
+from typing import Any, Concatenate, ParamSpec, TypeAlias, overload
 
 import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ...exact import CAP, WIDTH, Enclosure, Endpoint, ExactInput, ParameterError, exact, whole
-from ...exact.deadline import (
-    OutOfTimeError,
-    finishing,
-    grace,
-    one_answer,
-    time_left,
-    time_limit,
-    told,
-    where_possible,
-)
+from ...exact.budget import OutOfTimeError, in_time, quickly
 from ...exact.rows import Rows, written
 from ...mechanisms.allocation import allocation
 from ...mechanisms.fixed_size import FixedSize
@@ -62,12 +53,9 @@ _COARSE = Fraction(1, 10**6)
 _CURVE = Fraction(1, 10**9)  # of divergences that are converted
 _NARROW = Fraction(1, 10**4)  # of each point of a curve
 _ROUGH, _QUICK = Fraction(1, 100), 0.2  # width, and seconds of work
-_SHARE = 0.9  # of the time that is left; the rest is for what is known anyway
-_LITTLE = 0.3  # seconds of the processor
 
 
 _P = ParamSpec("_P")
-_R = TypeVar("_R")
 Several: TypeAlias = NDArray[Any] | list[Any] | tuple[Any, ...]
 Part: TypeAlias = "Mechanism | Composition | tuple[Mechanism | Composition, ExactInput]"
 
@@ -117,8 +105,6 @@ def _answered(
     """A figure that is always answered: with `nothing`, what holds anyway, out of time.
 
     by: how it is found where nothing else is named.
-
-    Whoever keeps what is answered asks `check_time` first.
     """
 
     def decorated(
@@ -128,40 +114,19 @@ def _answered(
             def ask() -> Enclosure:
                 return figure(self, *args, **named).found_by(by)
 
-            with one_answer():
-                found = told(ask, None)
-                if found is None:  # the time ended between what is guarded: again, it ends soon
-                    with finishing(), suppress(OutOfTimeError), grace(_LITTLE):
-                        found = told(ask, nothing)
-                    found = nothing if found is None else found
+            found = in_time(ask, None)
+            if found is None:  # the time ended before anything was known: then what is quick
+                found = quickly(ask, nothing)
             if _LOG.isEnabledFor(logging.DEBUG):
-                with finishing():
-                    asked = ", ".join(map(str, args or named.values()))
-                    ways = "; ".join(found.by)
-                    _LOG.debug("%s(%s) of %r: %s, by %s", figure.__name__, asked, self, found, ways)
+                asked = ", ".join(map(str, args or named.values()))
+                ways = "; ".join(found.by)
+                _LOG.debug("%s(%s) of %r: %s, by %s", figure.__name__, asked, self, found, ways)
             return found
 
         update_wrapper(answered, figure)
         return answered
 
     return decorated
-
-
-def _finished(
-    curve: Callable[Concatenate[Composition, _P], _R],
-) -> Callable[Concatenate[Composition, _P], _R]:
-    """The same of what gives all that is known once no time is left: asked again, it ends soon."""
-
-    def answered(self: Composition, /, *args: _P.args, **named: _P.kwargs) -> _R:
-        with one_answer():
-            found = told(lambda: curve(self, *args, **named), None)
-            if found is not None:
-                return found
-            with finishing():
-                return curve(self, *args, **named)
-
-    update_wrapper(answered, curve)
-    return answered
 
 
 def _elementwise(
@@ -284,7 +249,6 @@ class Composition(Rows):
         """The Rényi divergence of this order > 1."""
         return self.renyi_curve([order], width, cap)[0]
 
-    @_finished
     def renyi_curve(
         self, orders: Sequence[ExactInput], width: ExactInput = WIDTH, cap: ExactInput = CAP
     ) -> list[Enclosure]:
@@ -296,12 +260,14 @@ class Composition(Rows):
         narrow, bits = _precision(width, cap)
         wanted = [exact(order, "order", above=1) for order in orders]
         figures = [Figure("renyi", order) for order in wanted]
-        closed = [closed_form(self.uses, figure, narrow, bits) for figure in figures]
+        closed = quickly(
+            lambda: [closed_form(self.uses, figure, narrow, bits) for figure in figures], [None]
+        )
         if all(one is not None for one in closed):
             return [one for one in closed if one is not None]
         found = [Enclosure.unknown()] * len(wanted)
         with suppress(OutOfTimeError):
-            with suppress(OutOfTimeError), time_limit(_SHARE * time_left()), where_possible():
+            with suppress(OutOfTimeError, ArithmeticError):
                 found = self._renyi_curve(wanted, narrow, bits)
             missed = [
                 index
@@ -313,15 +279,13 @@ class Composition(Rows):
                 if sides_of(self.uses) is None:
                     bounds = first_curve(self.uses, again)
                 else:
-                    with finishing():  # what was interrupted between two lists
-                        bounds = self._renyi_curve(again, narrow, bits)
+                    bounds = self._renyi_curve(again, narrow, bits)
                 for index, bound in zip(missed, bounds, strict=True):
                     found[index] = found[index].intersection(bound)
             for index in missed:
                 if not found[index].is_finite():
                     found[index] = self._renyi_at(wanted[index], found[index], bits)
-        with finishing():
-            return found
+        return found
 
     def _renyi_at(self, order: Fraction, known: Enclosure, cap: int) -> Enclosure:
         """What pure epsilon tells besides; rho is at most epsilon^2/2, as in `zcdp`."""
@@ -369,7 +333,7 @@ class Composition(Rows):
             lambda dominating: dominating.zcdp(_COARSE, bits),
             lambda pure: pure**2 / 2,  # Bun and Steinke, TCC 2016, Proposition 1.4
         ).because(*self._open())
-        if found.lower == 0 < found.upper or not found.is_finite():  # the time is over
+        if found.lower == 0 < found.upper or found.lower < found.upper == _INFINITY:
             found = found.intersection(first_bounds(self.uses, Figure("zcdp")))
         return found
 
@@ -397,7 +361,6 @@ class Composition(Rows):
             quick=lambda: first_bounds(self.uses, Figure("gdp")),
         ).because(*self._open())
 
-    @_finished
     def profile(
         self,
         epsilons: Sequence[ExactInput] | None = None,
@@ -430,11 +393,8 @@ class Composition(Rows):
             profile = self.profile(width=narrow) if known is None else known
             return tradeoff(self.uses, Composition, profile, alphas, points, narrow)
 
-        found = told(curves, None)
-        if found is not None:
-            return found
-        with finishing():
-            return guessing(alphas, points)
+        found = in_time(curves, None)
+        return guessing(alphas, points) if found is None else found
 
     @overload
     def delta(
@@ -587,7 +547,7 @@ class Composition(Rows):
             ]
 
         convert = renyi_to_epsilon if quantity == "epsilon" else renyi_to_delta
-        with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
+        with suppress(OutOfTimeError):
             found = convert(curve, at, None, _COARSE)
             return Enclosure(_ZERO, found.value.upper, by=("Rényi divergences",))
         return Enclosure.unknown()
@@ -599,7 +559,7 @@ class Composition(Rows):
         if self.times == 1 and allocation(self.uses[0].mechanism) is None:
             assert figure.at is not None
             measure = divergence.epsilon if figure.quantity == "epsilon" else divergence.delta
-            with where_possible():  # the outcome where the loss is so large may be too far out
+            with suppress(ArithmeticError):  # where the loss is so large may be too far out
                 return measure(self.uses[0].mechanism, figure.at, width, cap)
         found = worst(
             self.uses,
@@ -633,14 +593,13 @@ class Composition(Rows):
         """
         found = Enclosure(_ZERO, most)
         try:
-            with time_limit(_SHARE * time_left()):
-                found = measure()
+            found = measure()
         except OutOfTimeError:
             with suppress(OutOfTimeError):
                 found = found if quick is None else found.intersection(quick())
         if (found.is_finite() and found.upper != 1) or found.lower == found.upper:
             return found
-        with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
+        with suppress(OutOfTimeError):
             pure = self.pure(_COARSE).upper
             if pure == _INFINITY:
                 return found

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 
-from ...exact.deadline import OutOfTimeError, grace, time_left
+from ...exact.budget import QUICK, OutOfTimeError, quickly
 from ...exact.enclosure import ContradictionError, Enclosure
 from ...exact.rows import written
 from ..figure import Figure, anything, meeting
@@ -32,8 +33,7 @@ COARSE = "for want of time it was measured on a coarse lattice only"
 FROM_ABOVE = "for want of time only a bound from above was found"
 FROM_SOME = "for want of time the uses of most noise count from above only"
 _VAGUE = Fraction(1, 2)
-_GRACE = 0.6  # seconds of the processor for each
-_PART, _LONGEST = 0.3, 10.0  # of the time that is left, for a coarse lattice, and seconds at most
+_EACH = 2 * QUICK  # units of work for each
 
 
 def measured(
@@ -52,9 +52,10 @@ def measured(
     try:
         try:
             found = narrowly(uses, figure, width, cap, work, enough)
-        except ArithmeticError as error:  # not known of so many outcomes, or the time is over
-            why = (COARSE,) if isinstance(error, OutOfTimeError) else ()
-            return _roughly(uses, figure, *why)
+        except OutOfTimeError:
+            return _roughly(uses, figure, COARSE)
+        except ArithmeticError:  # not known of so many outcomes
+            return _roughly(uses, figure)
         return _met(found, uses, figure)
     except ContradictionError as error:
         listed = " + ".join(f"{times} * {written(one)}" for one, times in uses)
@@ -62,7 +63,7 @@ def measured(
 
 
 def in_little_time(uses: Scenario, figure: Figure) -> Enclosure:
-    """By what takes some tenths of a second of the processor, whatever time is left.
+    """By what is quick, whatever time is left.
 
     Raises OutOfTimeError where that tells nothing.
     """
@@ -90,9 +91,8 @@ def _met(known: Enclosure, uses: Scenario, figure: Figure) -> Enclosure:
 def _coarsely(uses: Scenario, figure: Figure) -> Enclosure | None:
     """On a coarse lattice; None where that does not apply."""
     try:
-        with grace(max(_GRACE, min(_PART * time_left(), _LONGEST))):
-            return coarse(uses, figure)
-    except ArithmeticError:  # out of time, not covered, or no lattice that fits is known
+        return quickly(partial(coarse, uses, figure), None, _EACH)
+    except ArithmeticError:  # not covered, or no lattice that fits is known
         return None
 
 
@@ -101,8 +101,9 @@ def _from_above(uses: Scenario, figure: Figure) -> Enclosure:
     found = nothing = anything(figure)
     if figure.at or figure.quantity == "delta":
         for bound in (by_envelope, by_orders):
-            with suppress(ArithmeticError), grace(_GRACE):  # out of time, or not known
-                found = meeting(figure, found, bound(uses, figure))
+            with suppress(ArithmeticError):  # not known
+                one = quickly(partial(bound, uses, figure), nothing, _EACH)
+                found = meeting(figure, found, one)
     if found == nothing:
         raise OutOfTimeError("the time allowed is over")
     return found.because(FROM_ABOVE)
@@ -146,7 +147,7 @@ def narrowly(
     composed = composed_delta if is_delta else composed_epsilon
     try:
         found = composed(uses, figure.at, width, cap, work, enough)
-    except ArithmeticError:
+    except (ArithmeticError, OutOfTimeError):
         if known == nothing:
             raise
         return known

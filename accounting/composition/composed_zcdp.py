@@ -14,6 +14,7 @@ from fractions import Fraction
 from itertools import islice, product
 
 from ...exact import Enclosure, Endpoint, refine
+from ...exact.budget import OutOfTimeError
 from ...mechanisms.pair import Pair
 from ..divergences import concentrated
 from ..losses.continuous.uses import has_no_outcomes
@@ -52,7 +53,7 @@ def _searched(uses: Scenario, known: Enclosure, width: Fraction, cap: int) -> En
 
         try:
             best = best.maximum(refine(measured, width=width, cap=min(cap, _CAP)))
-        except ArithmeticError:  # out of time, or of terms
+        except (ArithmeticError, OutOfTimeError):
             return known
     return known.intersection(best)
 

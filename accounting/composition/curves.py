@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 from attrs import fields, frozen
 
 from ...exact import Enclosure, ExactInput, ParameterError, exact, whole
-from ...exact.deadline import OutOfTimeError, finishing, time_left, time_limit
+from ...exact.budget import OutOfTimeError, spend
 from ...exact.rounding import float_above, float_below
 from ...exact.rows import Rows
 
@@ -113,16 +113,14 @@ def profile(
         top = _ONE
         with suppress(OutOfTimeError):
             top = _top(composition)
-        with finishing():
-            grid = [top * k / (count - 1) for k in range(count)]
+        grid = [top * k / (count - 1) for k in range(count)]
     else:
         grid = sorted({exact(epsilon, "epsilon", at_least=0) for epsilon in epsilons})
         if not grid:
             raise ParameterError("epsilons must hold at least one number")
     found = _in_time(lambda epsilon: composition.delta(epsilon, width), grid)
-    with finishing():
-        deltas = [found.get(k, _PROBABILITY) for k in range(len(grid))]
-        return Profile(tuple(grid), tuple(rising(deltas[::-1])[::-1]))
+    deltas = [found.get(k, _PROBABILITY) for k in range(len(grid))]
+    return Profile(tuple(grid), tuple(rising(deltas[::-1])[::-1]))
 
 
 def falling(
@@ -135,12 +133,11 @@ def falling(
     """
     grid = sorted({*places})
     found = _in_time(ask, grid)
-    with finishing():
-        known = [found.get(k, nothing) for k in range(len(grid))]
-        if len(found) < len(grid):
-            known = rising(known[::-1])[::-1]
-        at = dict(zip(grid, known, strict=True))
-        return [at[place] for place in places]
+    known = [found.get(k, nothing) for k in range(len(grid))]
+    if len(found) < len(grid):
+        known = rising(known[::-1])[::-1]
+    at = dict(zip(grid, known, strict=True))
+    return [at[place] for place in places]
 
 
 def _in_time(
@@ -148,13 +145,10 @@ def _in_time(
 ) -> dict[int, Enclosure]:
     """What is asked at these places, from coarse to fine: by its number, where time sufficed."""
     found: dict[int, Enclosure] = {}
-    allowed = time_left()
-    with suppress(OutOfTimeError):
-        for k in _coarse_first(len(grid)):
-            if not time_left() or time_left() < _REST * allowed:
-                break
-            with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
-                found[k] = ask(grid[k])
+    for k in _coarse_first(len(grid)):
+        with suppress(OutOfTimeError):
+            spend()
+            found[k] = ask(grid[k])
     return found
 
 
@@ -164,20 +158,17 @@ def refined(composition: Composed, known: Profile, points: int, width: Fraction)
     That is on a logarithmic scale, as profiles are drawn. Inside a `time_limit` that ends before,
     there are fewer.
     """
-    found, allowed = dict(_told(known.points())), time_left()
+    found = dict(_told(known.points()))
     with suppress(OutOfTimeError):
         for _ in range(points):
-            if not time_left() or time_left() < _REST * allowed:
-                break
             if (at := _widest(sorted(found.items()))) is None:
                 break
             found[at] = _PROBABILITY
-            with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
-                found[at] = composition.delta(at, width)
-    with finishing():
-        kept = sorted(at for at, delta in found.items() if delta != _PROBABILITY or not at)
-        deltas = [found[at] for at in kept]
-        return Profile(tuple(kept), tuple(rising(deltas[::-1])[::-1]))
+            spend()
+            found[at] = composition.delta(at, width)
+    kept = sorted(at for at, delta in found.items() if delta != _PROBABILITY or not at)
+    deltas = [found[at] for at in kept]
+    return Profile(tuple(kept), tuple(rising(deltas[::-1])[::-1]))
 
 
 def _told(points: Sequence[tuple[Fraction, Enclosure]]) -> list[tuple[Fraction, Enclosure]]:
@@ -244,8 +235,7 @@ def _top(composition: Composed) -> Fraction:
     """Where delta is about 1e-9, or as small as it gets, in two digits rounded up."""
     for k, level in enumerate(_LEVELS):
         try:
-            with time_limit(time_left() / (8 - k)):
-                high = composition.epsilon(level, _NARROW).upper
+            high = composition.epsilon(level, _NARROW).upper
         except OutOfTimeError:
             break
         if high != Decimal("Infinity"):

@@ -11,7 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
 
-from ...exact.deadline import OutOfTimeError, check_time
+from ...exact.budget import OutOfTimeError, spend
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ball, exact
 from ...exact.precision import CAP, WIDTH, enclose, refine, refine_each
@@ -184,7 +184,7 @@ def _largest_of(pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]) -> 
     settled: set[Law] = set()  # an asymmetric law and its mirror image are settled one by one
     try:
         for pair in pairs:
-            check_time()
+            spend()
             wrapped = pair.reduced
             few = wrapped is not None and wrapped.modulus <= _FEW_RESIDUES
             if few and isinstance(pair, SampledPair | MixturePair):  # quicker listed than left out

@@ -9,13 +9,13 @@ divergences of uses add up, rho is the supremum of D_a/a, and rho <= mu^2/2.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
-from ...exact.deadline import grace, time_left
+from ...exact.budget import QUICK, quickly
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ball
 from ...exact.precision import enclose
@@ -31,8 +31,7 @@ from . import divergence
 from .by_envelope import distance_of, enveloped
 from .one_use import without_outcomes
 
-_GRACE = 0.5  # seconds of the processor for each use and order
-_LISTED, _PART = 0.2, 0.1  # seconds for all uses of a list, and of the time that is left
+_EACH = QUICK  # units of work for each use and order
 _ROUGHLY = Fraction(1, 10**6)
 _NARROW = Fraction(1, 100)
 _CAP = 256  # bits
@@ -84,8 +83,8 @@ def _square(uses: Scenario) -> Fraction | None:
     total = _ZERO
     for mechanism, times in uses:
         found: Fraction | None = None
-        with suppress(ArithmeticError), grace(_GRACE):
-            found = _mu(mechanism)
+        with suppress(ArithmeticError):
+            found = quickly(partial(_mu, mechanism), None, _EACH)
         if found is None:
             return None
         total += times * found**2
@@ -106,36 +105,37 @@ def _mu(mechanism: Mechanism) -> Fraction | None:
     return Fraction(enclose(of_pure(ball(Fraction(pure.upper)))).upper)
 
 
-def _sampled(uses: Scenario, order: Fraction, known: Enclosure) -> Enclosure:
+def _sampled(uses: Scenario, order: Fraction, before: Enclosure) -> Enclosure:
     """By Gaussians: what dominates a mechanism of which nobody is sampled does so sampled alike."""
-    most = Enclosure.exactly(0)
-    with suppress(ArithmeticError, NoEnvelopeError), grace(_GRACE):
+
+    def measured() -> Enclosure:
+        most = Enclosure.exactly(0)
         for scenario in dearest(uses):
             each = (
                 divergence.renyi_divergence(one, order, _ROUGHLY).times(times)
                 for one, times in enveloped(scenario)
             )
             most = most.maximum(Enclosure.total(each))
-        return _at_most(known, most.upper)
-    return known
+        return _at_most(before, most.upper)
+
+    with suppress(ArithmeticError, NoEnvelopeError):
+        return quickly(measured, before, _EACH)
+    return before
 
 
 def _renyi(uses: Scenario, order: Fraction) -> Enclosure:
     best = Enclosure.exactly(0)
-    allowed = max(_LISTED, _PART * time_left())
     for scenario in dearest(uses):
-        started, each = time.thread_time(), list[Enclosure]()
-        for use in scenario:  # of long lists what comes late tells nothing
-            late = bool(each) and time.thread_time() - started > allowed
-            each.append(Enclosure.unknown() if late else _of_use(use, order))
-        best = best.maximum(Enclosure.total(each))
+        best = best.maximum(Enclosure.total(_of_use(use, order) for use in scenario))
     return best
 
 
 def _of_use(use: Use, order: Fraction) -> Enclosure:
-    with suppress(ArithmeticError), grace(_GRACE):
-        return renyi_by_cells(use, order).found_by("cells of the losses")
-    return Enclosure.unknown()
+    unknown = Enclosure.unknown()
+    with suppress(ArithmeticError):
+        found = quickly(partial(renyi_by_cells, use, order), unknown, _EACH)
+        return found.found_by("cells of the losses")
+    return unknown
 
 
 def _rho(uses: Scenario, orders: tuple[Fraction, ...]) -> Enclosure:
@@ -148,9 +148,10 @@ def _rho(uses: Scenario, orders: tuple[Fraction, ...]) -> Enclosure:
             break
     pure = Enclosure.unknown()
     if all(one.is_finite() for one in curve):
-        with suppress(ArithmeticError), grace(_GRACE):
+        with suppress(ArithmeticError):
             pure = Enclosure.total(
-                divergence.pure_epsilon(mechanism, _ROUGHLY).times(k) for mechanism, k in uses
+                quickly(partial(divergence.pure_epsilon, one, _ROUGHLY), pure, _EACH).times(k)
+                for one, k in uses
             )
     if not pure.is_finite():
         return Enclosure(least, Enclosure.unknown().upper)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from flint import arb
 
-from ...exact import ball, check_time
+from ...exact import ball, spend
 from ..grid.weights import Weights, power
 from .composed import Composition
 from .grid_laws import dominating_laws
@@ -64,7 +64,7 @@ def composed(
     cut = math.floor(tail * 2**bits / (2 * _SHARE * total * levels))  # at either end
 
     def plus(one: _Sum, other: _Sum) -> _Sum:
-        check_time()
+        spend()
         (here, count), (there, more) = one, other
         while here.step != there.step or len(here) + len(there) > most:
             step = max(here.step, there.step) * (2 if here.step == there.step else 1)

@@ -14,8 +14,7 @@ A group contains each of its users: it costs no less than one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -32,7 +31,7 @@ from ...exact import (
     whole,
     working_precision,
 )
-from ...exact.deadline import OutOfTimeError, time_left, time_limit
+from ...exact.budget import in_time
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism
 from ...mechanisms.pair import FinitePair
@@ -89,34 +88,28 @@ def _larger(of: Composition, users: int) -> Composition | None:
 
 
 def _by_rules(of: Composition, sizes: Sequence[int], delta: Fraction) -> list[Enclosure]:
-    """The least upper end of any rule; one that takes longer than its share of the time is none."""
+    """The least upper end of any rule; one that the time does not suffice for is none."""
+    unknown = Enclosure.unknown()
     single, pure, mu = (
-        _in_share(share, find)
-        for share, find in (
-            (0.2, lambda: of.epsilon(delta, _WIDTH)),
-            (0.1, lambda: of.pure(_WIDTH)),
-            (0.4, lambda: of.gdp(_WIDTH)),
+        in_time(find, unknown)
+        for find in (
+            lambda: of.epsilon(delta, _WIDTH),
+            lambda: of.pure(_WIDTH),
+            lambda: of.gdp(_WIDTH),
         )
     )
     found = []
-    for left, users in zip(range(len(sizes), 0, -1), sizes, strict=True):
+    for users in sizes:
         if users == 1:
             found.append(single)
             continue
         bounds = [
             pure.times(users),
-            _in_share(0.5 / left, partial(_gaussian, mu, users, delta)),
-            _in_share(0.9 / left, partial(_by_steps, of, users, delta)),
+            in_time(partial(_gaussian, mu, users, delta), unknown),
+            in_time(partial(_by_steps, of, users, delta), unknown),
         ]
         found.append(Enclosure(single.lower, min(each.upper for each in bounds)))
     return found
-
-
-def _in_share(share: float, find: Callable[[], Enclosure]) -> Enclosure:
-    """In this share of the time that is left; unknown where it does not suffice."""
-    with suppress(OutOfTimeError), time_limit(share * time_left()):
-        return find()
-    return Enclosure.unknown()
 
 
 def _enlarged(mechanism: Mechanism, users: int) -> Mechanism | None:

@@ -16,8 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 
-from ...exact import Enclosure, Endpoint, OutOfTimeError
-from ...exact.deadline import check_time, grace, one_answer
+from ...exact import Enclosure, Endpoint, OutOfTimeError, budget
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import RandomizedResponse
 from ..divergences.conversion import Conversion, zcdp_to_delta, zcdp_to_epsilon
@@ -32,7 +31,7 @@ _NARROW = Fraction(1, 10**4)  # so well known, no conversion helps
 _LARGEST_RESPONSE = 1000  # pure epsilon; beyond, its randomized response tells nothing
 _MOST, _LEAST = 10**4, Fraction(1, 10**6)  # mu of a Gaussian that is asked what it costs
 _SHIFT = 10**20  # digits of a root
-_QUICK = 0.15  # seconds of the processor
+_EACH = 50_000  # units of work
 
 
 class Known:
@@ -131,13 +130,10 @@ class Known:
 def quickly(of: Composition) -> Known:
     """What a few milliseconds tell of most mechanisms, whatever time is left."""
     found = Known()
-    with one_answer():
-        with suppress(OutOfTimeError), grace(_QUICK):
-            found.learn(Figure("epsilon", _ZERO), of.pure(_ROUGHLY))
-        with suppress(OutOfTimeError), grace(_QUICK):
-            for order in ORDERS:
-                found.learn(Figure("renyi", order), of.renyi(order, _ROUGHLY))
-                check_time()  # what is answered late does not raise
+    for figure in (Figure("epsilon", _ZERO), *(Figure("renyi", order) for order in ORDERS)):
+        at = figure.at
+        ask = partial(of.renyi, at, _ROUGHLY) if at else partial(of.pure, _ROUGHLY)
+        found.learn(figure, budget.quickly(ask, Enclosure.unknown(), _EACH))
     return found
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 
-from ...exact.deadline import OutOfTimeError
+from ...exact.budget import OutOfTimeError
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import log_about
 from ...exact.precision import enclose, refine

@@ -22,7 +22,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from ...exact.deadline import OutOfTimeError
+from ...exact.budget import OutOfTimeError
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ExactInput, ball, exact, whole
 from ...exact.precision import enclose, working_precision

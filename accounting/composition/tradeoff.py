@@ -38,7 +38,7 @@ from attrs import evolve, frozen
 from flint import arb
 
 from ...exact import Enclosure, ExactInput, ParameterError, ball, exact, whole
-from ...exact.deadline import OutOfTimeError, time_left, time_limit
+from ...exact.budget import OutOfTimeError
 from ...exact.precision import enclose, working_precision
 from ...mechanisms.allocation import allocation
 from ...mechanisms.continuous import continuous
@@ -154,11 +154,11 @@ def _profiles(
     uses: Sequence[Use], measure: Measure, known: Profile, width: Fraction
 ) -> tuple[_Ways, _Ways]:
     """Of all that neighbours may do, and of one pair that they attain throughout."""
-    waiting, found = further_profiles(uses), scenarios(uses)
+    found = scenarios(uses)
     ways = (known, known)
     if len(found) > 1:
-        second = _within(known, measure(found[1]), known, width, 1 / waiting)
-        first = _within(known, measure(found[0]), second, width, 1 / (waiting - 1))
+        second = _within(known, measure(found[1]), known, width)
+        first = _within(known, measure(found[0]), second, width)
         ways = (first, second)
     if _is_one_pair(uses):
         return ways, ways
@@ -166,14 +166,11 @@ def _profiles(
     if not ahead:  # nothing is known to be attained but guessing
         none = Profile(known.epsilons, (_ZERO,) * len(known.epsilons))
         return ways, (none, none)
-    with time_limit(time_left() / 2, rings=False):
-        first = profile(measure(ahead), known.epsilons, 0, width)
+    first = profile(measure(ahead), known.epsilons, 0, width)
     return ways, (first, profile(measure(back), known.epsilons, 0, width))
 
 
-def _within(
-    known: Profile, way: Composed, other: Profile, width: Fraction, share: float
-) -> Profile:
+def _within(known: Profile, way: Composed, other: Profile, width: Fraction) -> Profile:
     """One of two ways of which the larger is known: measured where it is not the larger itself.
 
     Both are the total variation distance at epsilon = 0.
@@ -185,8 +182,7 @@ def _within(
         if at and most.upper and not beside.upper < most.lower
     ]
     if asked:
-        with time_limit(share * time_left(), rings=False):
-            measured = profile(way, asked, 0, width)
+        measured = profile(way, asked, 0, width)
         for at, delta in measured.points():
             deltas[at] = delta.intersection(Enclosure(Fraction(0), deltas[at].upper))
     return Profile(known.epsilons, tuple(deltas.values()))
@@ -215,7 +211,7 @@ def _attained(uses: Sequence[Use], measure: Measure, known: Profile) -> tuple[Sc
         middle = known.epsilons[len(known.epsilons) // 2]
         below = list(sides.below)
         if len(below) > 1:
-            with suppress(OutOfTimeError), time_limit(time_left() / 4):
+            with suppress(OutOfTimeError):
                 below.sort(key=lambda each: measure(each).delta(middle, _ROUGH).lower)
         found = below[-1] if below else ()
     fixed = [(one_pair(use.mechanism), use.times) for use in found]

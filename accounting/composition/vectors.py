@@ -25,7 +25,7 @@ from typing import TypeVar
 
 from attrs import evolve, frozen
 
-from ...exact.deadline import OutOfTimeError, grace, time_left, time_limit
+from ...exact.budget import in_time, quickly, unhurried
 from ...exact.enclosure import Enclosure, Endpoint
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.dominating import Dominated, Dominating, Parts, Profiled, RenyiCurve, dominated
@@ -56,7 +56,6 @@ from .trimmed_vectors import Repeated, is_trimmable, trimmed_delta, trimmed_epsi
 OPEN = "the worst-case neighbour is not known: between one that is attained and what dominates all"
 
 _LITTLE = 0.3  # seconds of the processor
-_SHARE = 0.5  # of the time that is left, for each list that bounds from either side
 MOST_MOVES = 16  # of one coordinate, each of which is measured
 _MOST_USES = 10**9
 _FEW_RESIDUES = 64
@@ -101,7 +100,7 @@ class Sides:
             return self
         more: list[Uses] = []
         nothing: list[Uses] = []
-        for uses in _in_time(partial(attained, self.uses, figure), nothing):
+        for uses in in_time(partial(attained, self.uses, figure), nothing):
             sides = sides_of(uses)
             more += [uses] if sides is None else sides.below[:1]
         return evolve(self, below=(*self.below, *more))
@@ -133,15 +132,15 @@ class Sides:
         if self.guaranteed:
             width = max(width, _GUARANTEED)
         if self.exact is not None:
-            found = _in_time(partial(measure, self.exact, width), _ANYTHING)
+            found = in_time(partial(measure, self.exact, width), _ANYTHING)
             if found.is_finite() or found.lower == _INFINITY:
                 return found
         if self.complete:
-            each = [_in_time(partial(measure, uses, width), _ANYTHING) for uses in self.below]
+            each = [in_time(partial(measure, uses, width), _ANYTHING) for uses in self.below]
             found = reduce(Enclosure.maximum, each)
             if found.is_finite() or found.lower == _INFINITY:
                 return found
-        above = {uses: _quickly(partial(measure, uses, width), _ANYTHING) for uses in self.likely}
+        above = {uses: quickly(partial(measure, uses, width), _ANYTHING) for uses in self.likely}
         known = besides()
         lower = [above[uses] for uses in self.below if uses in above]
         for uses in self.below:
@@ -149,12 +148,12 @@ class Sides:
                 wide = width if self.complete else max(width, _ATTAINED)
                 seen = partial(_measured_by_bins, measure) if by_bins else measure
                 asked = partial(seen, uses, wide)
-                lower.append((_in_time if lower else _quickly)(asked, _ANYTHING))
+                lower.append((in_time if lower else quickly)(asked, _ANYTHING))
         found = _between(lower, list(above.values()), self.why).intersection(known)
         for uses in self.slower:
             if not found.is_within(max(width, _ATTAINED)):
                 asked = partial(measure, uses, width)
-                found = found.intersection(Enclosure(_ZERO, _in_time(asked, _ANYTHING).upper))
+                found = found.intersection(Enclosure(_ZERO, in_time(asked, _ANYTHING).upper))
         return self._among(found, lower)
 
     def curve_between(
@@ -170,12 +169,12 @@ class Sides:
         count = len(bounds(RenyiCurve(_ZERO)))
         nothing: Sequence[Enclosure] = [_ANYTHING] * count
         if self.exact is not None:
-            alike = list(_in_time(partial(measure, self.exact), nothing))
+            alike = list(in_time(partial(measure, self.exact), nothing))
             if all(one.is_finite() or one.lower == _INFINITY for one in alike):
                 return alike
-        above = [_quickly(partial(measure, uses), nothing) for uses in self.above]
-        below = [_quickly(partial(measure, uses), nothing) for uses in self.below]
-        above += [_in_time(partial(measure, uses), nothing) for uses in self.slower]
+        above = [quickly(partial(measure, uses), nothing) for uses in self.above]
+        below = [quickly(partial(measure, uses), nothing) for uses in self.below]
+        above += [in_time(partial(measure, uses), nothing) for uses in self.slower]
         found = [
             self._among(_between(each, list(upper), self.why), each)
             for i, upper in enumerate(zip(*above, strict=True))
@@ -183,7 +182,7 @@ class Sides:
         ]
         if all(one.is_within(width) for one in found):
             return found
-        totals = _quickly(partial(_totals, self.uses, measure, bounds, nothing), nothing)
+        totals = quickly(partial(_totals, self.uses, measure, bounds, nothing), nothing)
         return [
             total if total.lower == _INFINITY else one.intersection(Enclosure(_ZERO, total.upper))
             for one, total in zip(found, totals, strict=True)
@@ -246,7 +245,7 @@ class Sides:
         found = rounded_at_random(self.uses)
         if found is not None:
             with suppress(NoEnvelopeError):
-                return _quickly(partial(measure, *found), _ANYTHING)
+                return quickly(partial(measure, *found), _ANYTHING)
         return _ANYTHING
 
     def _trimmed(self, measure: Callable[[Repeated], Enclosure]) -> Enclosure:
@@ -255,7 +254,7 @@ class Sides:
         trimmable = [(one, times) for one, times in found if one is not None and is_trimmable(one)]
         if len(trimmable) < len(found):
             return _ANYTHING
-        return _in_time(partial(measure, trimmable), _ANYTHING)
+        return in_time(partial(measure, trimmable), _ANYTHING)
 
 
 def rounded_at_random(uses: Sequence[Use]) -> tuple[VectorNoise, RoundedReach, int] | None:
@@ -265,22 +264,6 @@ def rounded_at_random(uses: Sequence[Use]) -> tuple[VectorNoise, RoundedReach, i
     if len(uses) > 1 or one is None or not isinstance(one.reach, RoundedReach):
         return None
     return (one, one.reach, times) if isinstance(one.reach.rounding, Stochastic) else None
-
-
-def _in_time(measure: Callable[[], _Known], nothing: _Known) -> _Known:
-    """What is measured, in a share of the time that is left; else what says nothing."""
-    with suppress(OutOfTimeError), time_limit(_SHARE * time_left()):
-        return measure()
-    return nothing
-
-
-def _quickly(measure: Callable[[], _Known], nothing: _Known) -> _Known:
-    """As `_in_time`; where that tells nothing, what takes little, however busy the machine is."""
-    found = _in_time(measure, nothing)
-    if found == nothing:
-        with suppress(OutOfTimeError), grace(_LITTLE):
-            found = measure()
-    return found
 
 
 def _measured_by_bins(
@@ -294,7 +277,7 @@ def sides_of(uses: Sequence[Use]) -> Sides | None:
 
     Nothing is known without them: they are found whatever time is left.
     """
-    with grace(max(_LITTLE, time_left())):
+    with unhurried():
         found = [_dominating(use.mechanism) for use in uses]
         return _sides(uses, found) if any(found) else None
 
@@ -351,9 +334,7 @@ def _dominating(mechanism: Mechanism) -> Dominating | None:
 
 def _lists_of(mechanism: Dominated) -> Dominating:
     """What it lies between: without it nothing is known, so that it takes what little it needs."""
-    with suppress(OutOfTimeError):
-        return mechanism.dominating()
-    with grace(_LITTLE):
+    with unhurried():
         return mechanism.dominating()
 
 
@@ -454,7 +435,7 @@ def _is_light(one: VectorNoise) -> bool:
 
 def _distance_in_time(law: Law, square: int) -> Fraction:
     """mu_1 |v|_2, at most; where finding mu_1 takes long, by what bounds it."""
-    found = _in_time(lambda: _distance(law, square), None)
+    found = in_time(lambda: _distance(law, square), None)
     return distance_at(unit_bound(law).upper, square) if found is None else found
 
 

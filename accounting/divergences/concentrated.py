@@ -33,7 +33,7 @@ from typing import NamedTuple, TypeAlias
 
 from flint import arb, arb_series, ctx
 
-from ...exact.deadline import OutOfTimeError, check_time, time_left, time_limit
+from ...exact.budget import SECOND, OutOfTimeError, within
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
@@ -54,8 +54,7 @@ from .wrapped import is_enumerable
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
 _MOST_ORDERS = 4000
 _NARROW = Fraction(1, 10**12)
-_SEARCH_SECONDS = 4.0  # for each search of a sampled pair, whose orders can be slow
-_CEILING_SECONDS = 3.0  # for what holds without sampling, where the search left a gap
+_SEARCH = SECOND  # units of work, for each search
 _NARROWEST = Fraction(1, 1 << 18)
 _LARGEST_ORDER = Fraction(1 << 40)
 _FEW_ORDERS = 64  # up to which those of a mixture are tried
@@ -123,8 +122,7 @@ def _(pair: SampledPair) -> Supremum:
     try:
         if sums is None:
             raise ArithmeticError("the outcomes are too many")
-        with time_limit(min(time_left(), _SEARCH_SECONDS)):
-            found = _search([(sums, 1)])
+        found = _search([(sums, 1)])
     except (ArithmeticError, OutOfTimeError):
         least = divergences(pair, [Fraction(2)])[0].lower
         found = Supremum(Enclosure(_shared(least, Fraction(2)), Decimal("Infinity")), Fraction(2))
@@ -134,7 +132,7 @@ def _(pair: SampledPair) -> Supremum:
         most = supremum(plain).value.upper
         return Supremum(found.value.intersection(Enclosure(Fraction(0), most)), found.order)
     ceiling = Enclosure(Fraction(0), enclose(mu**2 * plain.shift**2 / 2).upper)
-    with suppress(OutOfTimeError), time_limit(min(time_left(), _CEILING_SECONDS)):
+    with suppress(OutOfTimeError):
         ceiling = ceiling.intersection(Enclosure(Fraction(0), supremum(plain).value.upper))
     return Supremum(found.value.intersection(ceiling), found.order)
 
@@ -268,7 +266,7 @@ def _below_gaussian(pair: ShiftPair, search: Callable[[], Supremum]) -> Supremum
     mu = gaussian_distance(pair.law)
     try:
         found = search()
-    except ArithmeticError:  # out of time, or of terms
+    except (ArithmeticError, OutOfTimeError):  # too many terms, or too much work
         if not (near := rho_bracket(pair)).is_finite():
             raise
         return Supremum(near, Fraction(2))
@@ -325,13 +323,13 @@ def _of_large_modulus(pair: WrappedPair) -> Supremum:
 
 
 def _search(parts: _Parts) -> Supremum:
+    """What the orders leave open that so much work reaches stays in the enclosure."""
     best, best_order = arb(0), Fraction(1)
     points: dict[Fraction, _Point] = {}
 
     def point(order: Fraction) -> _Point:
         nonlocal best, best_order
         if order not in points:
-            check_time()
             ms = [sums.derivatives(order) for sums, _ in parts]
             k = _weighted(parts, [m[0].log() for m in ms])
             found = _Point(ball(order), ms, k, _weighted(parts, [m[1] / m[0] for m in ms]))
@@ -347,33 +345,33 @@ def _search(parts: _Parts) -> Supremum:
     heap: list[tuple[float, Fraction, Fraction, arb]] = []  # largest bound first
     upper = rest = arb.pos_inf()  # of what is settled, and of what is being split
     try:
-        steps = [Fraction(1), Fraction(2)]
-        point(steps[0])
-        point(steps[1])
-        while tail(steps[-1]) > best * _ENOUGH and steps[-1] < _LARGEST_ORDER:
-            try:
-                point(2 * steps[-1])
-            except DoesNotApplyError:  # the tail begins here, then
-                break
-            steps.append(2 * steps[-1])
+        with within(_SEARCH / 2):
+            steps = [Fraction(1), Fraction(2)]
+            point(steps[0])
+            point(steps[1])
+            with suppress(OutOfTimeError, DoesNotApplyError):  # the tail begins here, then
+                while tail(steps[-1]) > best * _ENOUGH and steps[-1] < _LARGEST_ORDER:
+                    point(2 * steps[-1])
+                    steps.append(2 * steps[-1])
         upper = tail(steps[-1]).upper()
         waiting = list(pairwise(steps))
-        while waiting:
-            for low, high in waiting:
-                bound = _bound(parts, point(low), point(high))
-                if not bound > best * _ENOUGH:
-                    continue
-                if high - low < _NARROWEST * low:  # the precision is what it lacks
-                    upper = upper.max(bound)
-                else:
-                    key = -float(bound) if bound.is_finite() else -math.inf
-                    heapq.heappush(heap, (key, low, high, bound))
-            waiting, rest = [], arb(0)
-            if not heap or len(points) >= _MOST_ORDERS:
-                break
-            if heap[0][3] > best * _ENOUGH and heap[0][3] > upper:
-                _, low, high, rest = heapq.heappop(heap)
-                waiting = [(low, (low + high) / 2), ((low + high) / 2, high)]
+        with within(_SEARCH / 2):
+            while waiting:
+                for low, high in waiting:
+                    bound = _bound(parts, point(low), point(high))
+                    if not bound > best * _ENOUGH:
+                        continue
+                    if high - low < _NARROWEST * low:  # the precision is what it lacks
+                        upper = upper.max(bound)
+                    else:
+                        key = -float(bound) if bound.is_finite() else -math.inf
+                        heapq.heappush(heap, (key, low, high, bound))
+                waiting, rest = [], arb(0)
+                if not heap or len(points) >= _MOST_ORDERS:
+                    break
+                if heap[0][3] > best * _ENOUGH and heap[0][3] > upper:
+                    _, low, high, rest = heapq.heappop(heap)
+                    waiting = [(low, (low + high) / 2), ((low + high) / 2, high)]
     except (OutOfTimeError, DoesNotApplyError):
         if best == 0:
             raise

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from flint import arb
 
+from ...exact.budget import spend
 from ...exact.number import ball
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.listed_pair import ListedPair
@@ -21,6 +22,7 @@ from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from .wrapped import is_enumerable, residues
 
 _MOST_RATIOS = 1 << 16
+_LISTED = 3  # units of work that an outcome takes
 
 
 class Listed(NamedTuple):
@@ -62,6 +64,7 @@ def _(pair: ListedPair) -> Listed:
 
 @listed.register
 def _(pair: WrappedPair) -> Listed:
+    spend(_LISTED * pair.modulus)
     p = residues(pair.law, pair.modulus)
     return Listed(p, [p[(x - pair.shift) % pair.modulus] for x in range(pair.modulus)])
 
@@ -111,6 +114,7 @@ def split(outcomes: Listed, odds: arb) -> tuple[arb, arb, arb]:
     bound adds: the positive parts of outcomes whose side is not certain, and the slack, which
     moves P(S) and odds Q(S) by at most s and odds s.
     """
+    spend(len(outcomes.p))
     p_mass, q_mass, excess = arb(0), arb(0), arb(0)
     for p, q in zip(outcomes.p, outcomes.q, strict=True):
         gain = p - odds * q
@@ -130,6 +134,7 @@ def renyi_sums(outcomes: Listed, order: arb, powers: int = 0) -> list[arb]:
     """
     if outcomes.slack:
         return [_best_event(outcomes, order).union(arb.pos_inf())] * (powers + 1)
+    spend(_LISTED * len(outcomes.p))
     sums = [arb(0)] * (powers + 1)
     for p, q in zip(outcomes.p, outcomes.q, strict=True):
         if p == 0:
@@ -146,6 +151,7 @@ def renyi_sums(outcomes: Listed, order: arb, powers: int = 0) -> list[arb]:
 
 def two_way_sum(outcomes: Listed, order: arb) -> arb:
     """1 + sum over r = P/Q > 1 of Q (r^a - r)(1 - r^-a): see `renyi` of a `TwoWayPair`."""
+    spend(_LISTED * len(outcomes.p))
     total = arb(1)
     for p, q in zip(outcomes.p, outcomes.q, strict=True):
         if p == 0 or p <= q:

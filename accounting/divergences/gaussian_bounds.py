@@ -28,7 +28,7 @@ from typing import TypeAlias
 
 from flint import arb
 
-from ...exact.deadline import OutOfTimeError, time_left, time_limit
+from ...exact.budget import OutOfTimeError
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ball
 from ...exact.precision import enclose, working_precision
@@ -39,8 +39,6 @@ from .gaussian_dp import of_pure, separation
 _BITS = 192
 _POINTS = 24  # levels at which the profile is asked
 _FEW = 6  # where it only bounds from below
-_SECONDS = 4.0
-_SHARE = 0.5  # of the time that is left
 _MOST_PURE = 10**6
 _NOT_TOLD = (OutOfTimeError, ArithmeticError, NotImplementedError)
 _Bounded: TypeAlias = "Callable[[Enclosure], Enclosure]"
@@ -57,10 +55,10 @@ def bounded_mu(
     """What rho and the profile leave of mu, which is known to be in `known`.
 
     delta: delta(epsilon), the larger of both ways round. pure: the largest loss of either way.
-    width: a relative one that is narrow enough. Takes some seconds at most.
+    width: a relative one that is narrow enough.
     """
     largest: Endpoint = Decimal("Infinity")
-    with suppress(*_NOT_TOLD), time_limit(min(_SHARE * time_left(), _SECONDS)):
+    with suppress(*_NOT_TOLD):
         largest = pure().upper
     asked = (_by_rho(rho), _by_profile(delta, largest))
     found = known
@@ -72,7 +70,7 @@ def bounded_mu(
 
 def _by_rho(rho: Callable[[], Enclosure]) -> _Bounded:
     def bounded(known: Enclosure) -> Enclosure:
-        with suppress(*_NOT_TOLD), time_limit(min(_SHARE * time_left(), _SECONDS)):
+        with suppress(*_NOT_TOLD):
             least = root_of(rho().times(2)).lower
             return known.intersection(Enclosure(least, Decimal("Infinity")))
         return known
@@ -85,7 +83,7 @@ def _by_profile(delta: Callable[[Fraction], Enclosure], largest: Endpoint) -> _B
 
     def bounded(known: Enclosure) -> Enclosure:
         profile: dict[Fraction, Enclosure] = {}
-        with suppress(*_NOT_TOLD), time_limit(min(_SHARE * time_left(), _SECONDS)):
+        with suppress(*_NOT_TOLD):
             for level in _levels(known.upper, largest):
                 profile[level] = delta(level)
         for level, value in profile.items():

@@ -40,7 +40,7 @@ from typing import NamedTuple
 
 from flint import arb
 
-from ...exact.deadline import check_time
+from ...exact.budget import spend
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose, enclose_between
@@ -88,7 +88,7 @@ def _(pair: FinitePair) -> Enclosure:
             merged[p / q] = (before[0] + p, before[1] + q)
     found, p_mass, q_mass = _ZERO, Fraction(0), Fraction(0)
     for _, (p, q) in sorted(merged.items(), reverse=True)[:-1]:
-        check_time()
+        spend()
         p_mass, q_mass = p_mass + p, q_mass + q
         event = separation(*map(ball, (p_mass, 1 - p_mass, q_mass, 1 - q_mass)))
         found = found.maximum(enclose(event))
@@ -236,7 +236,7 @@ def _of_listed(outcomes: Listed) -> Enclosure:
     events = _events(each)
     lower = upper = arb(0)
     for event in events[1:-1]:
-        check_time()
+        spend()
         if (found := separation(*event).lower()) > lower:
             lower = found
     largest = smallest = arb(1)
@@ -325,7 +325,7 @@ def _in_windows(law: Law, shift: int) -> Enclosure:
         return enclose_between(middle, shift * 2 * _step(law, 1))
     widest = middle
     for k in range(shift // 2 + 2, (3 * shift + 1) // 2 + 1):
-        check_time()
+        spend()
         widest = widest.max(window(k))
     return enclose(widest)
 

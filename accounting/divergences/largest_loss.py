@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from flint import arb
 
+from ...exact.budget import spend
 from ...exact.enclosure import Enclosure
 from ...exact.number import Logarithm, ball
 from ...exact.precision import enclose
@@ -149,6 +150,7 @@ def _of_wrapped(pair: WrappedPair) -> LargestLoss:
 
 
 def _largest_listed(outcomes: Listed) -> tuple[arb, int]:
+    spend(3 * len(outcomes.p))
     losses = [p.log() - q.log() for p, q in zip(outcomes.p, outcomes.q, strict=True)]
     best = max(range(len(losses)), key=lambda x: float(losses[x].mid()))
     return reduce(arb.max, losses), best

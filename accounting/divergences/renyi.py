@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import singledispatch
 
 from flint import arb, ctx
 
-from ...exact.deadline import OutOfTimeError, where_possible
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose
@@ -133,8 +133,6 @@ def _summed(pair: ShiftPair, sums: RenyiSums, order: Fraction) -> Enclosure:
     """The sum; where its terms are too many, what moments and summands of the noise tell."""
     try:
         return _from_sum(sums.at(order), order)
-    except OutOfTimeError:
-        raise
     except ArithmeticError:
         found = divergence_bracket(pair, order)
         if isinstance(pair.law, DiscreteGaussianSum):
@@ -164,7 +162,7 @@ def _of_wrapped(pair: Reducible, orders: Sequence[Fraction]) -> list[Enclosure]:
 
 def _window(sums: RenyiSums | SampledSums, order: Fraction) -> tuple[int, int, arb] | None:
     """The terms that matter; None where they are too many."""
-    with where_possible():
+    with suppress(ArithmeticError):
         return sums.within(order)
     return None
 

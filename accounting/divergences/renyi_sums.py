@@ -30,7 +30,7 @@ import numpy as np
 from flint import arb, arb_series, ctx
 from numpy.typing import NDArray
 
-from ...exact.deadline import check_time
+from ...exact.budget import spend
 from ...exact.number import ball
 from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi, RenyiSeries
 from ...mechanisms.laws.law import Law
@@ -42,6 +42,7 @@ _GRID = 1024
 _BLOCK = 1024
 _LONGEST_BLOCK = 1 << 16
 _MOST_EXTENSIONS = 30
+_FIRST, _TERM = 3, 1  # units that the law at an outcome takes, and each factor of its term
 
 
 class Window:
@@ -72,8 +73,8 @@ class Window:
 
     def _block(self, index: int) -> tuple[list[arb], list[arb]]:
         if index not in self.blocks:
-            check_time()
             shift, first = self.pair.shift, index * self.length
+            spend(_FIRST * self.length)
             balls = self.pair.law.balls(first - shift, first + self.length - 1)
             logs = [p.log() for p in balls]
             losses = [p - q for p, q in zip(logs[shift:], logs, strict=False)]
@@ -111,6 +112,7 @@ class RenyiSums:
         """sum P^order Q^(1-order) L^j for j = 0, ..., powers, by the window."""
         low, high = _bulk(self.pair, float(order))
         rise = ball(order - 1)
+        spend(_TERM * (high - low) * (powers + 2))
         logs, losses = self.window.between(low, high)
         terms = [(log + rise * loss).exp() for log, loss in zip(logs, losses, strict=True)]
         sums = []

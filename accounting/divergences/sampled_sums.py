@@ -32,7 +32,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from ...exact.deadline import check_time
+from ...exact.budget import spend
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...mechanisms.pair import SampledPair
@@ -97,7 +97,7 @@ class SampledSums:
         return low, high, self._inside(order, low, high, 0)[0]
 
     def _inside(self, order: Fraction, low: int, high: int, powers: int) -> list[arb]:
-        check_time()
+        spend()
         logs, losses = self.window.between(low, high)
         ratios = self.log_ratios(low, high)
         if self.pair.removing:

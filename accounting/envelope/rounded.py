@@ -45,7 +45,7 @@ from heapq import heapify, heappop, heappush
 
 from flint import arb, arb_poly
 
-from ...exact.deadline import check_time
+from ...exact.budget import spend
 from ...exact.number import ExactInput, ball, exact, whole
 from ...exact.precision import enclose, upper_float, working_precision
 from ...mechanisms.laws.law import Law
@@ -177,7 +177,7 @@ def _supremum(order: int, square: arb) -> arb:
     cells = [cell(Fraction(m), Fraction(m + 1)) for m in range(first)]
     heapify(cells)
     while -cells[0][0] > goal and len(cells) < _MOST_CELLS:
-        check_time()
+        spend()
         _, low, high = heappop(cells)
         middle = (low + high) / 2
         heappush(cells, cell(low, middle))

@@ -16,7 +16,7 @@ from itertools import count as integers
 
 from flint import arb, ctx
 
-from ...exact.deadline import check_time
+from ...exact.budget import spend
 from ...exact.number import ball
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 
@@ -60,7 +60,7 @@ def _doubled(law: DiscreteGaussianSum, bits: int) -> Callable[[int], arb]:
 
     @cache
     def mass(terms: int, k: int) -> arb:
-        check_time()
+        spend()
         if terms == 1:
             return one(k)
         half, odd = divmod(terms, 2)

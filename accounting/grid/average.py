@@ -36,7 +36,7 @@ from attrs import evolve, frozen
 from flint import arb
 from numpy.typing import NDArray
 
-from ...exact.deadline import check_time
+from ...exact.budget import spend
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import floor_of, upper_float, working_precision
@@ -197,7 +197,7 @@ def averaged(noise: Fraction, steps: int, step: Fraction, tail: float, most: int
 
     def of(count: int) -> Spread:
         if count not in made:
-            check_time()
+            spend()
             half = of(count // 2).plus(of(count - count // 2))
             made[count] = half.kept(steps, step, share, most)
         return made[count]

@@ -39,7 +39,7 @@ from attrs import frozen
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from ...exact.deadline import check_time
+from ...exact.budget import spend
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import floor_of
@@ -352,7 +352,7 @@ class BlockLoss(FiniteLoss):
         xs = np.unique(np.array([low, high, *few, high - 1, *both], dtype=np.int64))
         p, q = self._about_at(xs)
         for _ in range(_LEVELS):
-            check_time()
+            spend()
             counts = np.diff(xs)
             bends = np.maximum(_bends(counts, p), _bends(counts, q))
             places = np.flatnonzero((counts > 1) & matters(counts, p, q, bends)) + 1

@@ -21,7 +21,7 @@ from attrs import frozen
 from flint import arb
 from numpy.typing import NDArray
 
-from ...exact.deadline import check_time
+from ...exact.budget import spend
 from ...exact.number import ball
 from ...losses.cells import Cell, Cells
 from ..envelope.cells import upper
@@ -97,7 +97,7 @@ class DividedLoss(FiniteLoss):
         start = before = tail(law, step * low)
         cells = [Cell(low, low, *((1 - one).max(arb(0)) for one in start))]
         for first in range(low, high, width):
-            check_time()
+            spend()
             after = tail(law, step * (first + width))
             cells += divided(first, first + width, before, after)
             before = after

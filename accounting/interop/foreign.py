@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from flint import arb
 
-from ...exact.deadline import OutOfTimeError
+from ...exact.budget import OutOfTimeError
 from ...exact.enclosure import Enclosure
 from ...exact.number import ParameterError, ball
 from ...exact.precision import refine

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from attrs import frozen
 from flint import arb, ctx
 
-from ...exact.deadline import check_time
+from ...exact.budget import spend
 from ...exact.number import ball
 from ...exact.roots import first_met_near
 from ..composition.loss_grid import Grid, GridLaw, law_of_chords
@@ -68,7 +68,7 @@ def profile_law(profile: Profile, grid: Grid, tail: Fraction, reverse: bool = Fa
     nodes = [-k for k in reversed(_places(first))] + [0, *_places(last)]
     values = []
     for k in nodes:
-        check_time()
+        spend()
         values.append(high(k * step).upper().min(arb(1)))
     return law_of_chords(grid, nodes, values)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ...exact.deadline import check_time
+from ...exact.budget import spend
 from ...mechanisms.pair import FinitePair
 from .of_pair import by_ratio
 from .product import Product
@@ -40,7 +40,7 @@ def _times(
 ) -> dict[Fraction, Fraction]:
     found: dict[Fraction, Fraction] = {}
     for before, mass in masses.items():
-        check_time()
+        spend()
         for ratio, p in ratios.items():
             both = before * ratio
             found[both] = found.get(both, Fraction(0)) + mass * p

@@ -26,7 +26,7 @@ from fractions import Fraction
 
 from flint import acb, arb, ctx
 
-from ...exact.deadline import OutOfTimeError
+from ...exact.budget import OutOfTimeError
 from ...exact.number import ball
 from ...exact.precision import floor_of
 from ..divergences.privacy_profile import Event, overlooked, shortfall

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
 from itertools import islice
@@ -16,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 from flint import arb, ctx
 
-from ...exact.deadline import OutOfTimeError, check_time, time_left, where_possible
+from ...exact.budget import OutOfTimeError, spend
 from ...exact.enclosure import Enclosure
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
@@ -64,7 +65,7 @@ _COARSE = Fraction(1, 10**6)
 _ROUGHLY, _LITTLE = Fraction(1, 1000), 0.2  # width and seconds of work, in little time
 _FIRST_POINTS, _FEWEST = 1 << 12, 1 << 10  # of the first lattice; of outcomes in blocks
 _MOST_TOGETHER = 100_000  # outcomes of all uses of a list, in little time
-_PER_OUTCOME = 1e-6  # seconds, of each that is listed
+_PER_OUTCOME = 1  # unit of work, of each that is listed
 _FEW_PAIRS, _ANY = 4, -50.0  # whose outcomes are counted, at such a logarithm of a delta
 
 BETWEEN = "it was measured between distributions that dominate and what is certain"
@@ -85,8 +86,7 @@ def coarse(uses: Scenario, figure: Figure) -> Enclosure:
     Raises OutOfTimeError where listing the outcomes alone takes too long, and DoesNotApplyError.
     """
     assert figure.at is not None
-    if _PER_OUTCOME * sum(map(_listed, uses)) > time_left():
-        raise OutOfTimeError("the time allowed is too little for so many outcomes")
+    spend(_PER_OUTCOME * sum(map(_listed, uses)))
     composed = composed_delta if figure.quantity == "delta" else composed_epsilon
     return composed(uses, figure.at, _ROUGHLY, CAP, _LITTLE, points=_FEWEST)
 
@@ -107,7 +107,7 @@ def _listed(use: Use) -> int:
     if has_no_outcomes(use.mechanism):
         return 0
     pairs = islice(use.mechanism.pairs(), _FEW_PAIRS)
-    with where_possible():
+    with suppress(ArithmeticError):
         return sum(min(outcomes(pair, _ANY), MOST_OUTCOMES) for pair in pairs)
     return MOST_OUTCOMES  # more than anybody lists
 
@@ -429,7 +429,7 @@ def _by_lattice(
                 enclosure = here if bracket is None else here.intersection(bracket)
                 if task.enough(enclosure):
                     break
-                check_time()
+                spend()
         except OutOfTimeError:
             if enclosure is bracket:
                 raise

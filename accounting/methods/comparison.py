@@ -6,7 +6,6 @@ the method gives, not of what the composition costs.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
@@ -15,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 from attrs import frozen
 
 from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, exact
-from ...exact.deadline import OutOfTimeError, time_left, time_limit
+from ...exact.budget import OutOfTimeError
 from ..composition.composed import Composition, compose
 from ..divergences.conversion import (
     Conversion,
@@ -45,7 +44,6 @@ __all__ = [
 
 # a curve that is converted is so much narrower than the result; more where that does not do
 LATE = "not finished in time"  # the remark of a method whose share of it was over
-_SHARE = 0.9  # of the time that is left
 _NARROWER = (Fraction(1, 10**4), Fraction(1, 10**10))
 
 Measure: TypeAlias = Callable[[Composition, Fraction, Fraction], Enclosure]
@@ -114,11 +112,9 @@ def compare(
     """
     level = exact(delta, "delta", at_least=0, at_most=1)
     chosen, found = _named(names), []
-    spare = (1 - _SHARE) * time_left() if math.isfinite(time_left()) else 0.0
-    for index, method in enumerate(chosen):
+    for method in chosen:
         try:
-            with time_limit(max(time_left() - spare, 0) / (len(chosen) - index)):
-                found.append(_reported(method, composition, level, width))
+            found.append(_reported(method, composition, level, width))
         except OutOfTimeError:
             found.append(Reported(method, None, LATE, open=True))
     return found
@@ -139,8 +135,6 @@ def _reported(
         return Reported(method, method.epsilon(composition, delta, width), method.remark)
     except DoesNotApplyError as error:
         return Reported(method, None, str(error))
-    except OutOfTimeError:
-        raise
     except (ArithmeticError, ParameterError) as error:
         # the numbers asked for were fine: what the method needs on the way cannot be computed
         if method is EXACT:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from ...exact import Enclosure, ExactInput, whole
-from ...exact.deadline import check_time
+from ...exact.budget import spend
 from ...mechanisms.mechanism import Mechanism
 from ..scenario import Use, neighbours
 
@@ -38,7 +38,7 @@ def read_times(times: ExactInput) -> int:
 def measured(cost: Callable[[], _Cost]) -> _Cost:
     """What is to be charged for good. Raises OutOfTimeError where it may have been cut short."""
     found = cost()
-    check_time()
+    spend()
     return found
 
 

@@ -43,7 +43,7 @@ from fractions import Fraction
 from attrs import field, frozen
 
 from ...exact import Enclosure, Endpoint, ExactInput, ParameterError, ball, exact, whole
-from ...exact.deadline import OutOfTimeError, check_time, time_left, time_limit
+from ...exact.budget import OutOfTimeError, spend
 from ...exact.precision import WIDTH, working_precision
 from ...mechanisms import AdditiveNoise, Mechanism, RandomizedResponse
 from ...mechanisms.laws.closed_forms import AttainsLimit
@@ -62,7 +62,6 @@ _TAIL = Fraction(1, 10**12)  # of delta
 _MOST_RANKED = 1 << 12  # points where costs are only ranked
 _MOST_COMPARED = 500  # losses of one pair
 _TRIED = 2  # orders
-_SECONDS = 10.0  # for each bound of what is released
 
 
 @frozen
@@ -174,9 +173,9 @@ class Choices:
             if (pair := one_pair(use.mechanism)) is not None
         ]
         attained, most = Enclosure.exactly(0), found.upper
-        with suppress(OutOfTimeError), time_limit(min(_SECONDS, time_left() / 3)):
+        with suppress(OutOfTimeError):
             most = min(most, self.pure().upper)
-        with suppress(OutOfTimeError), time_limit(min(_SECONDS, time_left() / 2)):
+        with suppress(OutOfTimeError):
             if pairs:
                 attained = Composition(pairs).epsilon(delta, _ROUGH, work=_ROUGH_WORK)
         return Enclosure(attained.lower, most)
@@ -230,7 +229,7 @@ def _suffixes(slots: Sequence[tuple[GridLaw, int]]) -> list[tuple[GridLaw, int]]
     found: list[tuple[GridLaw, int]] = []
     behind: GridLaw | None = None
     for law, times in reversed(slots):
-        check_time()
+        spend()
         behind = law if behind is None else largest([law, behind])
         if times:
             found.append((behind, times))

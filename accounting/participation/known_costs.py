@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
 from ...exact import Enclosure
-from ...exact.deadline import check_time, where_possible
+from ...exact.budget import spend
 from ...exact.roots import first_met_near
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import Composition, compose
@@ -39,9 +40,9 @@ def reported(
     """The epsilon that the method reports; None where it does not apply."""
     if composition is None:
         return _NOTHING
-    with where_possible():  # its conditions may not hold, or not be told to hold
+    with suppress(ArithmeticError):  # its conditions may not hold, or not be told to hold
         found = method.epsilon(composition, delta, width)
-        check_time()  # what is known for want of time is not kept
+        spend()  # what is known for want of time is not kept
         return found
     return None
 

@@ -64,7 +64,7 @@ from attrs import frozen
 from flint import acb, arb
 from numpy.typing import NDArray
 
-from ...exact.deadline import check_time
+from ...exact.budget import spend
 from ...exact.enclosure import Enclosure
 from ...exact.number import ParameterError, ball
 from ...exact.precision import enclose, lower_float, upper_float, working_precision
@@ -172,7 +172,7 @@ def index(looks: Sequence[Look], confidence: Fraction, plain: bool = False) -> I
     steps = -np.expm1(-points / precision)
     with working_precision(BITS):
         for row, look in enumerate(looks):
-            check_time()
+            spend()
             if look.noise not in known:
                 known[look.noise] = _tilted(look.noise, points, precision, plain)
             noise = known[look.noise]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from flint import acb, arb, ctx
 
-from ...exact.deadline import check_time
+from ...exact.budget import spend
 from ...exact.precision import working_precision
 
 _LONGEST = 1 << 20  # of a transform: some hundreds of megabytes
@@ -55,7 +55,7 @@ def transformed(
         aliases = arb(0).union(alias)
         coefficients, bound = [acb(1)], arb(1)
         while bound > arb(2) ** -needed and 2 * len(coefficients) < size:
-            check_time()
+            spend()
             z = acb(saddle, 2 * arb.pi() * len(coefficients) / size)
             coefficients.append((log_transform(z) - start).exp())
             bound = arb(coefficients[-1].abs_upper())

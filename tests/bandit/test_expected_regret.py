@@ -106,7 +106,7 @@ def test_runs_are_shown_without_yardsticks_that_take_too_long():
     results = run(config, 2, 0)
     whole = yardsticks(config, results, 0)
     assert whole.lower_bound is not None and whole.expected is not None
-    with time_limit(0.0, rings=False):
+    with time_limit(0.0):
         late = yardsticks(config, results, 0)
     assert late.lower_bound is None and late.expected is None
     assert late.ratio(results.total_regret()) is None

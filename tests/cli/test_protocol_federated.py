@@ -28,11 +28,6 @@ from exactdp.verify.least_dominated import LeastDominated
 SPEC = "federated:mechanism={},clip=1,scale=2,clients=4,local-stddev=4,dimension=3,bits={}"
 
 
-@pytest.fixture(autouse=True)
-def _quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol_federated, "_SECONDS", 0.5)
-
-
 def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
     return answer(capsys, "protocol", *arguments)
 
@@ -56,10 +51,7 @@ def test_wrapping_is_the_tail_of_the_noise(capsys: pytest.CaptureFixture[str]) -
     assert truth * (1 - 1e-9) <= float(found["coordinate"]["upper"])
 
 
-def test_provision_makes_up_for_who_vanishes(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(protocol_federated, "_SECONDS", 60)  # what takes 2 s, on any machine
+def test_provision_makes_up_for_who_vanishes(capsys: pytest.CaptureFixture[str]) -> None:
     found = shown(capsys, SPEC.format("skellam", 16), "--dropout", "1", "--rounds", "3")
     (row,) = found["dropout"]
     assert 3 * Fraction(row["local-stddev"]) ** 2 >= 4 * 4**2
@@ -97,7 +89,7 @@ MIXED = {  # at most what rounding at random costs, taken as the mixture that it
 def test_nothing_below_the_least_is_verified_by_what_is_known(claim: str, scale: int) -> None:
     settings = parse(LARGE.replace("scale=2", f"scale={scale}")).federated
     goal = parse_claim(claim)
-    found = least_deviation(settings, 3, goal, Fraction(1, 10**6), 0.01)
+    found = least_deviation(settings, 3, goal, Fraction(1, 10**6))
     assert found.settled and found.verdict == "NOT VERIFIED"
     known = {}
     for deviation in (found.deviation, found.neighbour):
@@ -146,7 +138,7 @@ def test_the_search_tells_the_cost_of_what_is_given(
     """Its bound at the given deviation is one of the same figure."""
     settings = parse(SPEC.format("skellam", 16)).federated
     goal = parse_claim("approx:2,1e-6")
-    found = least_deviation(settings, 1, goal, Fraction(1, 10**6), 0.01)
+    found = least_deviation(settings, 1, goal, Fraction(1, 10**6))
     assert settings.deviation in found.costs
     most = found.costs[settings.deviation]
     monkeypatch.setattr(protocol_federated, "epsilon_of", lambda *_: Enclosure.unknown())

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from exactdp import Composition, OutOfTimeError
-from exactdp.cli import in_time, protocol_federated
+from exactdp.cli import in_time
 from exactdp.cli.main import main
 
 SUM = ["theorem1:epsilon=1,batch=8,horizon=100", "--dropout", "1"]
@@ -20,12 +20,11 @@ FEDERATED = [
 @pytest.mark.parametrize("words", [SUM, SHUFFLED, FEDERATED])
 @pytest.mark.parametrize("as_json", [True, False])
 def test_it_answers_even_if_nothing_is_found(capsys, monkeypatch, words, as_json):
-    def over(self, compute, nothing, share=0.5):
+    def over(self, compute, nothing):
         self.late = True
         return nothing
 
     monkeypatch.setattr(in_time.Figures, "find", over)
-    monkeypatch.setattr(protocol_federated, "_SECONDS", 1e-3)
     assert main(["protocol", *words, *(["--json"] if as_json else [])]) == 3
     said = capsys.readouterr().out
     assert in_time.LATE in " ".join(said.split())

@@ -9,17 +9,10 @@ from fractions import Fraction
 import pytest
 
 from exactdp.accounting import compose
-from exactdp.cli import protocol_stream, round_stream
 from exactdp.cli.main import main
 from exactdp.mechanisms.spec import parse
 
 SPEC = "tree:steps=8,sigma=6,noise={},l2=2,participations=2,separation=3,clients=6,bits=12"
-
-
-@pytest.fixture(autouse=True)
-def _quickly(monkeypatch):
-    monkeypatch.setattr(protocol_stream, "_SECONDS", 0.5)
-    monkeypatch.setattr(round_stream, "_SECONDS", 0.5)
 
 
 def shown(capsys, *arguments):

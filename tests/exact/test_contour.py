@@ -18,10 +18,11 @@ _LET = 50  # evaluations before the time is over
 def test_an_integral_ends_soon_after_its_time(monkeypatch, law, bits, integral):
     asked = 0
 
-    def left():
+    def spend(_):
         nonlocal asked
         asked += 1
-        return 1.0 if asked <= _LET else 0.0
+        if asked > _LET:
+            raise OutOfTimeError
 
     evaluated, transform = 0, type(law).transform
 
@@ -30,7 +31,7 @@ def test_an_integral_ends_soon_after_its_time(monkeypatch, law, bits, integral):
         evaluated += 1
         return transform(*arguments)
 
-    monkeypatch.setattr(contour, "time_left", left)
+    monkeypatch.setattr(contour, "spend", spend)
     monkeypatch.setattr(type(law), "transform", counted)
     side = {"upper_tail": 1, "probability": 0, "lower_tail": -1}[integral]
     t = 7 * (side or 1)
@@ -44,13 +45,12 @@ def test_an_integral_ends_soon_after_its_time(monkeypatch, law, bits, integral):
 def test_an_interrupt_inside_an_integral_is_raised_as_what_it_is(monkeypatch, stop, after):
     law, asked = Skellam(10**4), 0
 
-    def left():
+    def spend(_):
         nonlocal asked
         asked += 1
         if asked == after:
             raise stop
-        return 1.0
 
-    monkeypatch.setattr(contour, "time_left", left)
+    monkeypatch.setattr(contour, "spend", spend)
     with working_precision(64), pytest.raises(stop):
         contour.probability(law, 7, law.path(7, 0))

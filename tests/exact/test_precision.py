@@ -1,6 +1,9 @@
 """The precision of FLINT and mpmath is the host's: whatever is asked in threads, it stays."""
 
+import os
+import signal
 import threading
+import time
 
 import mpmath
 import pytest
@@ -11,25 +14,49 @@ from exactdp.exact.precision import working_digits, working_precision
 
 
 @pytest.mark.parametrize(("at", "module"), [(working_precision, ctx), (working_digits, mpmath.mp)])
-@pytest.mark.parametrize("first_out", ["first", "second"])
-def test_threads_that_overlap_put_back_what_the_host_had(at, module, first_out):
-    host, turn = module.prec, {name: threading.Event() for name in ("first", "second")}
-    inside = {name: threading.Event() for name in turn}
+def test_threads_take_turns(at, module):
+    host, seen = module.prec, []
 
-    def compute(name, digits):
-        with at(digits), at(digits + 10):
-            inside[name].set()
-            turn[name].wait(10)
+    def compute(digits):
+        with at(digits):
+            before = module.prec
+            time.sleep(0.05)
+            seen.append(before == module.prec != host)
 
-    threads = {}
-    for name, digits in (("first", 200), ("second", 300)):
-        threads[name] = threading.Thread(target=compute, args=(name, digits))
-        threads[name].start()
-        assert inside[name].wait(10)
-    for name in sorted(turn, key=lambda name: name != first_out):
-        turn[name].set()
-        threads[name].join(10)
-    assert module.prec == host
+    threads = [threading.Thread(target=compute, args=(digits,)) for digits in (200, 300)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert seen == [True, True] and module.prec == host
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_while_a_thread_computes_does_not_wait_for_it():
+    inside, out = threading.Event(), threading.Event()
+
+    def compute():
+        with working_precision(200):
+            inside.set()
+            out.wait(10)
+
+    thread = threading.Thread(target=compute)
+    thread.start()
+    inside.wait(10)
+    child = os.fork()
+    if not child:
+        with working_precision(100):
+            os._exit(0)
+    for _ in range(500):
+        if (ended := os.waitpid(child, os.WNOHANG))[0]:
+            break
+        time.sleep(0.01)
+    else:
+        os.kill(child, signal.SIGKILL)
+    out.set()
+    thread.join(10)
+    assert ended == (child, 0)
 
 
 def test_blocks_inside_each_other_put_back_what_they_found():

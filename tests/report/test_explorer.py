@@ -91,7 +91,7 @@ def test_out_of_time_the_bracket_still_holds():
     )
     for name, claim, truth in known:
         for seconds in (0.001, 0.01, 0.1):
-            with time_limit(seconds, rings=False):
+            with time_limit(seconds):
                 found = least(name, {}, 1, parse_claim(claim))
             assert found.value.lower <= truth + Fraction(1, 10**4)
             assert truth - Fraction(1, 10**4) <= found.value.upper

@@ -220,7 +220,7 @@ def test_the_same_date_gives_the_same_bytes(monkeypatch, tmp_path):
 @pytest.mark.slow
 def test_it_ends_in_time_and_says_what_is_missing():
     late = subject("skellam:variance=1e6*1000", claims=("approx:0.115928412,1e-6",))
-    with time_limit(0.5, rings=False):
+    with time_limit(0.5):
         found = evidence.decided(late)
         page = make.report(late, found)
     assert found[0][0].verdict is Verdict.UNDECIDED and isinstance(found[0][1], str)

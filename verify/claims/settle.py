@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from attrs import frozen
 
-from ...exact.deadline import check_time, time_limit
+from ...exact.budget import spend, time_limit
 from ...exact.number import whole
 from .finding import Finding, PaperClaim
 from .registry import REGISTRY
@@ -65,9 +65,9 @@ def available_workers() -> int:
 def _checked(claim: PaperClaim, end: float) -> Settled:
     try:
         with time_limit(max(end - time.time(), 0.0)):
-            check_time()
+            spend()
             finding = claim.check()
-            check_time()  # what was cut short tells nothing
+            spend()  # what was cut short tells nothing
             return Settled(claim, finding)
     except (ArithmeticError, NotImplementedError) as error:  # not proved, or not decided
         return Settled(claim, None, f"{type(error).__name__}: {error}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ....exact.deadline import OutOfTimeError, time_limit
+from ....exact.budget import OutOfTimeError, time_limit
 from ....exact.enclosure import Enclosure
 from ....exact.extra import bring
 from ....exact.number import ExactInput, ParameterError, exact

@@ -33,7 +33,7 @@ from typing import TypeAlias
 
 from flint import arb
 
-from ....exact.deadline import OutOfTimeError
+from ....exact.budget import OutOfTimeError
 from ....exact.enclosure import Enclosure
 from ....exact.errors import DoesNotApplyError
 from ....exact.number import ball
@@ -80,7 +80,7 @@ def allocated_delta(parts: Parts, level: Fraction, width: Fraction = WIDTH) -> E
         try:
             with working_precision(_precision(tail)):
                 found = found.intersection(between(*bounds(ball(level))))
-        except ArithmeticError:  # too many nodes, or out of time
+        except (ArithmeticError, OutOfTimeError):  # too many nodes
             return found.because(FAR)
         if found.is_within(width) or found.upper == 0 or tail < _LAST_TAIL:
             return found
@@ -110,7 +110,7 @@ def allocated_epsilon(parts: Parts, target: Fraction) -> Enclosure:
                 return Enclosure.exactly(0)
             start, slope = _near(bounds, goal, float(known.upper))
             return known.intersection(root(bounds, goal, arb(start), slope))
-    except ArithmeticError:
+    except (ArithmeticError, OutOfTimeError):
         return known.because(FAR)
 
 

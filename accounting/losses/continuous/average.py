@@ -42,7 +42,7 @@ from attrs import frozen
 from flint import acb, acb_mat, arb, arb_mat, ctx
 from numpy.typing import NDArray
 
-from ....exact.deadline import check_time
+from ....exact.budget import spend
 from ....exact.errors import DoesNotApplyError
 from ....exact.number import ball
 from ....exact.precision import working_precision
@@ -144,7 +144,7 @@ class Average:
         column = arb_mat(len(weights), 1, weights)
         found = []
         for k in range(count):
-            check_time()
+            spend()
             row = arb_mat(1, len(weights), table[k * finer : k * finer + len(weights)])
             value = (row * column)[0, 0] / (2 * arb.pi()).sqrt() + arb(0, error)
             found.append(value.max(arb(0)).min(arb(1)) ** self.steps)

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from flint import acb, arb
 
-from ....exact.deadline import OutOfTimeError, time_left, time_limit
+from ....exact.budget import OutOfTimeError
 from ....exact.enclosure import Enclosure
 from ....exact.number import ExactInput, ParameterError, ball, exact, whole
 from ....exact.precision import CAP, WIDTH, enclose, refine, working_precision
@@ -39,7 +39,6 @@ _TOO_MANY = "transforms so far out need too many nodes"
 _FAR_BITS = 256  # of bounds that more do not make narrower
 _NEED, _MOST_TERMS = 40.0, 20_000  # nodes on a line, of such an accuracy, that are few enough
 _ATTEMPTS = 3
-_SHARE = 0.85  # of the time that is left; the rest is for plain bounds
 _HIGHEST = 1e300  # level that is tried
 _NEGLIGIBLE = 1e-20
 
@@ -190,7 +189,7 @@ def attempts(parts: Parts, width: Fraction, attempt: _Attempt) -> Enclosure:
     for _ in range(_ATTEMPTS):
         bits = BITS + math.ceil(math.log2(uses) - 1.5 * asked)
         try:
-            with working_precision(bits), time_limit(_SHARE * time_left()):
+            with working_precision(bits):
                 now, limited = attempt(asked, found)
         except OutOfTimeError:
             return Enclosure.unknown() if found is None else found

@@ -36,7 +36,7 @@ import numpy as np
 from attrs import frozen
 from flint import acb, arb
 
-from ....exact.deadline import check_time
+from ....exact.budget import spend
 from ..composite import Composite, Saddle
 from ..periods import aliases
 from .line import LineLaw
@@ -99,7 +99,7 @@ class Profile:
 
     def bounds(self, level: arb) -> tuple[arb, arb]:
         """A lower and an upper bound of delta(level)."""
-        check_time()
+        spend()
         above, gap = arb(0), arb(0)
         turn = acb(0, -self.spacing * level).exp()
         for wave, (value, value_gap) in zip(_turns(turn, len(self.nodes)), self.nodes, strict=True):
@@ -133,7 +133,7 @@ class Profile:
             totals = [total * value**times for total, value in zip(totals, values, strict=True)]
             far = float((spacing * count).mid()) * (1 - 2**-40)
             decay *= law.decay(c, far) ** times
-            check_time()
+            spend()
         sigma2 = arb(self.sigma) ** 2
         vega = sigma2 * (sigma2 / 8).exp()
         share = spacing / arb.pi()

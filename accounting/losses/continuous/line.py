@@ -16,7 +16,7 @@ from typing import Protocol
 from attrs import frozen
 from flint import acb, acb_mat, arb
 
-from ....exact.deadline import check_time
+from ....exact.budget import spend
 from ..law import PlainLoss
 from ..table import powers
 
@@ -87,7 +87,7 @@ class Table:
                     for row in table[first : first + _ROWS]
                 ]
                 total += _matrix(left) * turned
-                check_time()
+                spend()
             found += total.entries()
         return [value + self.error for value in found[:count]]
 

@@ -48,7 +48,7 @@ from attrs import frozen
 from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
-from ....exact.deadline import check_time
+from ....exact.budget import spend
 from ....exact.number import ball
 from ....exact.square_root import SquareRoot
 from ...divergences import gaussian
@@ -134,7 +134,7 @@ class SampledGaussian(FiniteLoss):
             weight, loss = self._node(power, x, a)
             weights.append(weight * rule.step)
             losses.append(loss)
-        check_time()
+        spend()
         peak = self.transform(acb(c)).real
         return Line(weights, losses, (rule.relative * peak + rule.absolute).upper())
 

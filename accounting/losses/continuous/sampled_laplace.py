@@ -24,7 +24,7 @@ from attrs import frozen
 from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
-from ....exact.deadline import check_time, uninterrupted
+from ....exact.budget import spend
 from ....exact.number import ball
 from ...sampling import added, pure_added, pure_removed, removed
 from ..law import FiniteLoss
@@ -92,7 +92,7 @@ class SampledLaplace(FiniteLoss):
         """Masses times r^p, losses, and the error for all 0 <= y <= top: about e^-goal M(c)."""
         count, growth = min((self._points(power, top, goal, by), by) for by in _GROWTHS)
         nodes = [*self._atoms(), *self._legendre(count)]
-        check_time()
+        spend()
         weights, losses = [], []
         for mass, u in nodes:
             log_ratio = self._log_ratio(u)
@@ -150,8 +150,7 @@ class SampledLaplace(FiniteLoss):
 @lru_cache(maxsize=1)
 def _nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Of integrals from -1 to 1; numpy turns any error on the way into a ValueError."""
-    with uninterrupted():
-        return np.polynomial.legendre.leggauss(200)
+    return np.polynomial.legendre.leggauss(200)
 
 
 @lru_cache(maxsize=256)

@@ -99,12 +99,11 @@ class Slow:
         return self.one.epsilon(delta, width)
 
 
-@pytest.mark.parametrize("rings", [True, False])
-@pytest.mark.parametrize("seconds", [0.02, 10])
-def test_a_profile_that_is_cut_short_is_still_one(seconds, rings):
+@pytest.mark.parametrize("seconds", [0.02, 1])
+def test_a_profile_that_is_cut_short_is_still_one(seconds):
     places = [Fraction(k, 8) for k in range(9)]
     for asked in (places, None):
-        with time_limit(0.2, rings=rings):
+        with time_limit(0.2):
             known = profile(Slow(seconds), asked, 21, Fraction(1, 10**4))
         assert len(known.rows()) == len(known.deltas) == len(asked or range(21))
         assert asked is None or list(known.epsilons) == places

@@ -95,7 +95,7 @@ def test_several_sizes_are_what_each_is_by_itself(spec):
 @pytest.mark.slow
 def test_what_takes_too_long_is_left_open():
     of = compose((parse("skellam:variance=100,l2=4,neighbours=add-remove").mechanism, 300))
-    with time_limit(0.3, rings=False):
+    with time_limit(0.3):
         for found in group_epsilons(of, [2, 5], "1e-6"):
             assert found.lower <= found.upper
 

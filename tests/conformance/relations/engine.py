@@ -32,7 +32,7 @@ from exactdp import (
 from exactdp.accounting import compose
 from exactdp.cli.main import app
 from exactdp.exact import decimal_text
-from exactdp.exact.deadline import check_time
+from exactdp.exact.budget import spend
 from exactdp.exact.enclosure import Endpoint
 
 _WIDTH = Fraction(1, 10**6)
@@ -120,7 +120,7 @@ def examine(relation: Relation, seeds: Iterable[int], seconds: float, tally: Tal
 
 
 def _hold(statement: Statement, ways: _Ways, tally: Tally, name: str) -> None:
-    check_time()  # an answer for want of time is no answer
+    spend()  # an answer for want of time is no answer
     tally.counts["statements"] += 1
     if isinstance(statement, Held):
         if not statement.is_so:
@@ -128,7 +128,7 @@ def _hold(statement: Statement, ways: _Ways, tally: Tally, name: str) -> None:
         return
     if isinstance(statement, Told):
         found = ways.measure(statement.cost)
-        check_time()
+        spend()
         if _is_vacuous(statement.cost, found):
             tally.fail("nothing told", f"[{name}] {statement.cost} = {found}")
         return

@@ -16,7 +16,7 @@ from conformance.relations.scenarios import Cost, Scenario, spec
 from conformance.relations.vectors import vectors
 
 from exactdp import Composition, Enclosure, OutOfTimeError, time_limit
-from exactdp.exact import check_time
+from exactdp.exact import spend
 
 _ADD = {"neighbours": "add-remove"}
 _SLOW = (
@@ -59,7 +59,7 @@ def figures_are_answered_in_time(rng: random.Random) -> Iterator[Statement]:
         with time_limit(seconds):
             answer = _FIGURES[name](of)
     except OutOfTimeError:
-        check_time()  # of all the time that the case has
+        spend()  # of all the time that the case has
         yield Held(False, text, "OutOfTimeError")
     late = time.thread_time() - started
     yield Held(late < _LATE, text, f"{late:.1f} s late")

@@ -15,7 +15,7 @@ from conformance.relations.sampling import sampled
 from conformance.relations.scenarios import Scenario, Spec, spec
 from conformance.relations.vectors import histogram, vectors
 
-from exactdp import Composition, Enclosure, UndecidedError, time_limit
+from exactdp import Composition, Enclosure
 from exactdp.accounting.composition.by_envelope import by_envelope
 from exactdp.accounting.composition.by_orders import by_orders
 from exactdp.accounting.composition.composed_profile import in_little_time, narrowly
@@ -26,7 +26,8 @@ from exactdp.accounting.figure import ContradictionError, Figure, anything
 from exactdp.accounting.losses.sums import composed_delta, composed_epsilon
 from exactdp.accounting.scenario import Scenario as Uses
 from exactdp.accounting.scenario import Use, worst
-from exactdp.exact.deadline import grace, time_left
+from exactdp.exact import OutOfTimeError
+from exactdp.exact.budget import SECOND, unhurried, within
 
 _WIDTH, _CAP, _WORK = Fraction(1, 10**6), 6144, 0.1
 _SECONDS = 0.1  # for a method, at most
@@ -56,15 +57,13 @@ def all_methods_meet(rng: random.Random) -> Iterator[Held]:
 
 
 def ask_all(of: Composition, figure: Figure) -> Iterator[tuple[str, Enclosure]]:
-    """Each method's name and what it tells; each in so many seconds of the processor."""
-    methods = list(_methods(of, figure))
-    seconds = min(_SECONDS, time_left() / len(methods))
-    for name, ask in methods:
+    """Each method's name and what it tells; each with so much work."""
+    for name, ask in _methods(of, figure):
         found: Enclosure | None = None
-        # OutOfTimeError and DoesNotApplyError are ArithmeticErrors
         with (
-            suppress(ArithmeticError, UndecidedError, NotImplementedError),
-            grace(seconds),
+            suppress(ArithmeticError, OutOfTimeError, NotImplementedError),
+            unhurried(),
+            within(_SECONDS * SECOND),
         ):
             found = ask()
         if found is not None:
@@ -163,11 +162,11 @@ def _added(of: Composition, figure: Figure) -> Enclosure:
 def _by_others(of: Composition, figure: Figure) -> Enclosure:
     """What follows from other figures."""
     known = Known()
-    for index, other in enumerate(_OTHERS):
+    for other in _OTHERS:
         if other != figure:
             with (
-                suppress(ArithmeticError, UndecidedError, NotImplementedError),
-                time_limit(time_left() / (len(_OTHERS) - index + 1)),
+                suppress(ArithmeticError, OutOfTimeError, NotImplementedError),
+                within(_SECONDS * SECOND),
             ):
                 known.learn(other, _measured(other, of.uses))
     return known.of(figure)

@@ -1,0 +1,121 @@
+"""Limits of work and of time: what is computed inside one ends with what is known by then.
+
+Whoever searches or sums says by `spend` how much work comes next, in units of about a microsecond.
+`within` allows a block so many units: it ends at the same step on every machine, however busy.
+`time_limit` is a limit of the clock besides, read where work is spent: only where it ends a
+computation do digits depend on the machine. What is quick is known in any case (`quickly`).
+
+Limits live in context variables: no signal, no thread, and nothing global. Everything inside is a
+pure function of its arguments, so that one that ends early leaves nothing half done; whoever has a
+narrower answer than none catches `OutOfTimeError` and gives that.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import TypeVar
+
+from .errors import OutOfTimeError as OutOfTimeError
+from .number import ExactInput, exact
+
+_Answer = TypeVar("_Answer")
+_Other = TypeVar("_Other")
+SECOND = 1_000_000  # units, on the machine where they were measured
+QUICK = 300_000  # units of what is quick
+_LONGEST = 10**9  # seconds; whoever allows more sets no limit
+
+
+class _Allowance:
+    """Units that are left of a block's, and those of the block around it."""
+
+    def __init__(self, left: float, outer: _Allowance | None) -> None:
+        self.left, self.outer = left, outer
+
+
+_end: ContextVar[float] = ContextVar("exactdp_end", default=math.inf)
+_allowance: ContextVar[_Allowance | None] = ContextVar("exactdp_allowance", default=None)
+
+
+def spend(units: float = 1000) -> None:
+    """Count the work that comes next. Raises OutOfTimeError where it, or the time, is not left."""
+    allowance, is_done = _allowance.get(), False
+    while allowance is not None:
+        allowance.left -= units
+        is_done |= allowance.left < 0
+        allowance = allowance.outer
+    if is_done:
+        raise OutOfTimeError("the work allowed is done")
+    if time.monotonic() > _end.get():
+        raise OutOfTimeError("the time allowed is over")
+
+
+def time_left() -> float:
+    """How many seconds are left; infinite without a limit, never negative.
+
+    >>> time_left()
+    inf
+    """
+    return max(_end.get() - time.monotonic(), 0.0)
+
+
+@contextmanager
+def within(units: float) -> Iterator[None]:
+    """Allow the block so many units of work; one inside another can only have less."""
+    token = _allowance.set(_Allowance(units, _allowance.get()))
+    try:
+        yield
+    finally:
+        _allowance.reset(token)
+
+
+@contextmanager
+def time_limit(seconds: ExactInput) -> Iterator[None]:
+    """Allow so many seconds for the block; a limit inside another one can only shorten it.
+
+    What this package computes inside ends with what it knows by then; the caller's own code in the
+    block is never interrupted.
+
+    seconds: how many, at least 0; of the clock. Raises ParameterError for anything else.
+
+    >>> import exactdp
+    >>> with time_limit(10):
+    ...     exactdp.mechanism("discrete-laplace:epsilon=0.1").pure()
+    Enclosure(0.1, 0.1)
+    """
+    if not (isinstance(seconds, int | float) and seconds >= 0):
+        seconds = exact(seconds, "seconds", at_least=0)
+    end = time.monotonic() + float(seconds) if seconds <= _LONGEST else math.inf
+    token = _end.set(min(_end.get(), end))
+    try:
+        yield
+    finally:
+        _end.reset(token)
+
+
+@contextmanager
+def unhurried() -> Iterator[None]:
+    """Let the block end, whatever time is left: it is short, and nothing is known without it."""
+    token = _end.set(math.inf)
+    try:
+        yield
+    finally:
+        _end.reset(token)
+
+
+def in_time(ask: Callable[[], _Answer], nothing: _Other) -> _Answer | _Other:
+    """What is asked for; nothing, where a limit ends first."""
+    try:
+        return ask()
+    except OutOfTimeError:
+        return nothing
+
+
+def quickly(ask: Callable[[], _Answer], nothing: _Other, units: float = QUICK) -> _Answer | _Other:
+    """What is asked for, in so many units, whatever time is left; nothing, where they end first."""
+    with suppress(OutOfTimeError), unhurried(), within(units):
+        return ask()
+    return nothing
