@@ -13,6 +13,7 @@ from conformance.checks import (
     HEAVY,
     LIGHT,
     QUICK,
+    WIDE,
     bad_values_are_refused,
     nothing_false_is_proved,
     number,
@@ -77,7 +78,7 @@ def test_lists_of_releases_cost_what_sums_over_their_losses_say(one):
     truth, answer = exactly(one.make(number(one.level))), listed.delta(one.level)
     assert Fraction(answer.lower) - one.slack <= truth <= Fraction(answer.upper) + one.slack
     assert not one.is_exact or answer.is_within(
-        Fraction(1, 100) if "exponential" in str(one) else Fraction(1, 10**6)
+        Fraction(1, 100) if "exponential" in str(one) else WIDE
     )
     back, level = listed.epsilon(Fraction(answer.upper)), Fraction(one.level)
     assert Fraction(back.lower) <= level
