@@ -12,7 +12,7 @@ import typer
 from attrs import evolve
 
 from ..accounting import compose
-from ..exact import Enclosure, OutOfTimeError, ParameterError, exact, time_limit, whole
+from ..exact import Enclosure, ParameterError, exact, time_limit, whole
 from ..exact.atomic_write import check_target
 from ..mechanisms import AdditiveNoise, UndecidedError
 from ..mechanisms.aggregation.batch import masked_batch, plain_batch, some_of, some_stages
@@ -212,8 +212,6 @@ def _off(protocol: SumProtocol, rewards: Sequence[Fraction], missing: int) -> En
         if all((each * protocol.precision).denominator == 1 for each in rewards):
             return off_probability(protocol, missing=missing)  # on the grid nothing is rounded
         return worst_error(protocol, protocol.accuracy, missing)
-    except OutOfTimeError:
-        raise
     except (UndecidedError, ArithmeticError, NotImplementedError):
         return None
 

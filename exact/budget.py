@@ -119,3 +119,11 @@ def quickly(ask: Callable[[], _Answer], nothing: _Other, units: float = QUICK) -
     with suppress(OutOfTimeError), unhurried(), within(units):
         return ask()
     return nothing
+
+
+def in_any_case(ask: Callable[[], _Answer], nothing: _Other) -> _Answer | _Other:
+    """What is asked for; where a limit ends first, what is quick of it."""
+    try:
+        return ask()
+    except OutOfTimeError:
+        return quickly(ask, nothing)

@@ -219,7 +219,7 @@ def answer(query: str, seconds: float) -> Answer:
         return found if took <= seconds else evolve(found, late=late)
     except ParameterError as error:
         return _refused(question, str(error))
-    except (ArithmeticError, NotImplementedError) as error:
+    except (OutOfTimeError, ArithmeticError, NotImplementedError) as error:
         return _refused(question, f"undecided: {error}")
     except MemoryError:
         return _refused(question, "undecided: out of memory")

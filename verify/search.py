@@ -35,6 +35,7 @@ from attrs import frozen
 
 from ..accounting.composition.composed import Composition, compose
 from ..exact import Enclosure, Endpoint, ExactInput, ParameterError, exact, whole
+from ..exact.budget import OutOfTimeError
 from ..mechanisms.mechanism import Mechanism
 from .guarantee import Guarantee
 
@@ -149,7 +150,7 @@ def search(
         point = _point(axes, index)
         try:
             visited = Visited(point, _decided(question, point))
-        except (ArithmeticError, NotImplementedError) as error:
+        except (OutOfTimeError, ArithmeticError, NotImplementedError) as error:
             unmeasured.append((point, str(error)))
             continue
         ratio = visited.ratio

@@ -25,7 +25,7 @@ from typing import TypeVar
 
 from attrs import evolve, frozen
 
-from ...exact.budget import in_time, quickly, unhurried
+from ...exact.budget import in_any_case, in_time, unhurried
 from ...exact.enclosure import Enclosure, Endpoint
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.dominating import Dominated, Dominating, Parts, Profiled, RenyiCurve, dominated
@@ -140,7 +140,9 @@ class Sides:
             found = reduce(Enclosure.maximum, each)
             if found.is_finite() or found.lower == _INFINITY:
                 return found
-        above = {uses: quickly(partial(measure, uses, width), _ANYTHING) for uses in self.likely}
+        above = {
+            uses: in_any_case(partial(measure, uses, width), _ANYTHING) for uses in self.likely
+        }
         known = besides()
         lower = [above[uses] for uses in self.below if uses in above]
         for uses in self.below:
@@ -148,7 +150,7 @@ class Sides:
                 wide = width if self.complete else max(width, _ATTAINED)
                 seen = partial(_measured_by_bins, measure) if by_bins else measure
                 asked = partial(seen, uses, wide)
-                lower.append((in_time if lower else quickly)(asked, _ANYTHING))
+                lower.append((in_time if lower else in_any_case)(asked, _ANYTHING))
         found = _between(lower, list(above.values()), self.why).intersection(known)
         for uses in self.slower:
             if not found.is_within(max(width, _ATTAINED)):
@@ -172,8 +174,8 @@ class Sides:
             alike = list(in_time(partial(measure, self.exact), nothing))
             if all(one.is_finite() or one.lower == _INFINITY for one in alike):
                 return alike
-        above = [quickly(partial(measure, uses), nothing) for uses in self.above]
-        below = [quickly(partial(measure, uses), nothing) for uses in self.below]
+        above = [in_any_case(partial(measure, uses), nothing) for uses in self.above]
+        below = [in_any_case(partial(measure, uses), nothing) for uses in self.below]
         above += [in_time(partial(measure, uses), nothing) for uses in self.slower]
         found = [
             self._among(_between(each, list(upper), self.why), each)
@@ -182,7 +184,7 @@ class Sides:
         ]
         if all(one.is_within(width) for one in found):
             return found
-        totals = quickly(partial(_totals, self.uses, measure, bounds, nothing), nothing)
+        totals = in_any_case(partial(_totals, self.uses, measure, bounds, nothing), nothing)
         return [
             total if total.lower == _INFINITY else one.intersection(Enclosure(_ZERO, total.upper))
             for one, total in zip(found, totals, strict=True)
@@ -245,7 +247,7 @@ class Sides:
         found = rounded_at_random(self.uses)
         if found is not None:
             with suppress(NoEnvelopeError):
-                return quickly(partial(measure, *found), _ANYTHING)
+                return in_any_case(partial(measure, *found), _ANYTHING)
         return _ANYTHING
 
     def _trimmed(self, measure: Callable[[Repeated], Enclosure]) -> Enclosure:

@@ -37,7 +37,7 @@ INFINITY = Decimal("Infinity")
 HAIR = Fraction(1, 10**25)  # of oracles at 60 digits
 ROUNDED = Fraction(1, 10**9)  # of floating point
 COARSE = Fraction(1, 10**3)  # of what is compared beside other noise
-WIDE = Fraction(5, 10**6)  # relative; promised are 1e-6, which two lists with kinks miss in their work
+WIDE = Fraction(5, 10**6)  # relative; 1e-6 are promised, which two lists with kinks miss
 
 
 def holds(answer: Enclosure, value: mpf, case: Case, exact: bool = True) -> None:

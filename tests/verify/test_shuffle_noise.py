@@ -1,6 +1,5 @@
 """The least number of fair bits, against the hockey-stick divergence of a binomial in mpmath."""
 
-from contextlib import nullcontext
 from fractions import Fraction
 
 import mpmath
@@ -117,14 +116,12 @@ def test_a_delta_for_which_one_fair_bit_is_enough():
 
 
 @pytest.mark.parametrize("find", [least_noise_bits, least_rare_bits])
-@pytest.mark.parametrize("seconds", [None, 60])
-def test_a_verdict_that_stays_open_is_no_bad_input(find, seconds, monkeypatch):
+def test_a_verdict_that_stays_open_is_no_bad_input(find, monkeypatch):
     def open_audit(mechanism, claim):
         return evolve(audit(mechanism, claim), verdict=Verdict.UNDECIDED)
 
     monkeypatch.setattr("exactdp.verify.shuffle_noise.audit", open_audit)
-    with (
-        pytest.raises(UndecidedError if seconds is None else OutOfTimeError),
-        nullcontext() if seconds is None else time_limit(seconds),
-    ):
+    with pytest.raises(UndecidedError):
+        find("1/2", "1e-2", 100)
+    with pytest.raises(OutOfTimeError), time_limit(0):
         find("1/2", "1e-2", 100)

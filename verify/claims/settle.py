@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from attrs import frozen
 
-from ...exact.budget import spend, time_limit
+from ...exact.budget import OutOfTimeError, spend, time_limit
 from ...exact.number import whole
 from .finding import Finding, PaperClaim
 from .registry import REGISTRY
@@ -69,7 +69,11 @@ def _checked(claim: PaperClaim, end: float) -> Settled:
             finding = claim.check()
             spend()  # what was cut short tells nothing
             return Settled(claim, finding)
-    except (ArithmeticError, NotImplementedError) as error:  # not proved, or not decided
+    except (
+        OutOfTimeError,
+        ArithmeticError,
+        NotImplementedError,
+    ) as error:
         return Settled(claim, None, f"{type(error).__name__}: {error}")
 
 
