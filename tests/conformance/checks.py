@@ -416,6 +416,8 @@ HEAVY = (  # slow for noise whose losses are on no lattice
     tests_of_neighbours_err_as_often_as_the_truth_says,
     usual_methods_bound_the_truth,
 )
+THOROUGH = (delta_and_epsilon_are_inverse, usual_methods_bound_the_truth)  # quick for a third
+THOROUGH += (no_certificate_of_what_is_false_is_accepted,)
 LIGHT = (figures_hold_the_truth, a_file_and_json_say_what_the_spec_says)  # quick of everything
 QUICK = a_file_and_json_say_what_the_spec_says  # the only one of a slow case in `make test`
 BAD = ("x", "", "nan", "1/0")

@@ -13,6 +13,7 @@ from conformance.checks import (
     HEAVY,
     LIGHT,
     QUICK,
+    THOROUGH,
     WIDE,
     bad_values_are_refused,
     nothing_false_is_proved,
@@ -33,7 +34,7 @@ with mpmath.workdps(brute_force.DIGITS):
 
 def rows():
     """Every check on every case, but samplers only of noise; those that take seconds are slow."""
-    for case in (*CASES, *FURTHER):
+    for place, case in enumerate((*CASES, *FURTHER)):
         for check in CHECKS:
             if check is samples_follow_the_law and case.noise is None:
                 continue
@@ -41,6 +42,7 @@ def rows():
             slow = (case.is_slow and check is not QUICK) or (case.is_heavy and check in dear)
             slow |= case.is_heaviest and check not in LIGHT
             slow |= "dropout=256" in case.spec and check is usual_methods_bound_the_truth
+            slow |= check in THOROUGH and bool(place % 3)
             few = "discrete-laplace" in case.spec or check not in dear
             marks = [pytest.mark.slow, *([] if few else [pytest.mark.marathon])] if slow else []
             yield pytest.param(case, check, marks=marks, id=f"{case}-{check.__name__}")

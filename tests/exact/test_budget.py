@@ -1,8 +1,8 @@
 """Limits of work and of time: the earliest counts, and what is quick is known."""
 
 import signal
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -87,16 +87,10 @@ def test_an_alarm_of_the_program_around_it_rings():
 def test_digits_are_the_same_in_threads_at_once():
     specs = ["polya-difference:shape=3/2,scale=4", "skellam:variance=9,sensitivity=2"]
     asked = [(spec, delta) for spec in specs for delta in ("1e-5", "1e-7")]
-    alone = [str((7 * exactdp.mechanism(spec)).epsilon(delta)) for spec, delta in asked]
-    found = {}
 
-    def work(place):
-        spec, delta = asked[place]
-        found[place] = str((7 * exactdp.mechanism(spec)).epsilon(delta))
+    def ask(spec, delta):
+        return str((7 * exactdp.mechanism(spec)).epsilon(delta))
 
-    threads = [threading.Thread(target=work, args=(place,)) for place in range(len(asked))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert [found[place] for place in range(len(asked))] == alone
+    alone = [ask(*each) for each in asked]
+    with ThreadPoolExecutor(len(asked)) as crew:
+        assert list(crew.map(lambda each: ask(*each), asked)) == alone

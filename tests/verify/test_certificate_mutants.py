@@ -22,7 +22,7 @@ def test_what_is_false_is_found_out():
     assert tried(json.dumps(wrong).encode(), 5)[0] == "not valid"
 
 
-@pytest.mark.slow_cases("pair")
+@pytest.mark.slow_cases("pair", "vector")
 @pytest.mark.parametrize("name", ["pair", "additive 2", "response", "vector", "rounded 2"])
 def test_no_mutant_does_what_none_may_do(name):
     found, faults = survey(name, 30, 5, 1)
