@@ -54,8 +54,9 @@ from .wrapped import is_enumerable
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
 _MOST_ORDERS = 4000
 _NARROW = Fraction(1, 10**12)
-_SEARCH = SECOND  # units of work, for each search
+_SEARCH = 4 * SECOND  # units of work, for each search
 _NARROWEST = Fraction(1, 1 << 18)
+_WIDE = 100_000  # variance beyond which searches take longer than they are worth
 _LARGEST_ORDER = Fraction(1 << 40)
 _FEW_ORDERS = 64  # up to which those of a mixture are tried
 
@@ -248,7 +249,8 @@ def _of_shift(pair: ShiftPair) -> Supremum:
         return Supremum(Enclosure.exactly(known), Fraction(2))
     if (closed := _closed(pair)) is not None:
         return Supremum(enclose(closed), Fraction(2))
-    if takes_long(pair) and (near := rho_bracket(pair)).is_within(CLOSE):
+    is_wide = takes_long(pair) or law.moments().variance.upper > _WIDE
+    if is_wide and (near := rho_bracket(pair)).is_within(CLOSE):
         return Supremum(near, Fraction(2))
     return _below_gaussian(pair, lambda: _search([(_shift_sums(pair), 1)]))
 

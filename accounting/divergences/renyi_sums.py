@@ -42,7 +42,7 @@ _GRID = 1024
 _BLOCK = 1024
 _LONGEST_BLOCK = 1 << 16
 _MOST_EXTENSIONS = 30
-_FIRST, _TERM = 3, 1  # units that the law at an outcome takes, and each factor of its term
+_FIRST, _TERM = 0.3, 0.5  # units that the law at an outcome takes, and each factor of its term
 
 
 class Window:

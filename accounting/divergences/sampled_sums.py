@@ -40,6 +40,7 @@ from ...mechanisms.shift_pair import ShiftPair
 from .renyi_sums import RenyiSums, Window, edges, highest, left_end, left_rest
 
 _MOST_SEARCHED = 20_000  # outcomes of a sum with derivatives
+_ORDER = 4_000  # units of work for the tails at an order
 _LARGEST_WHOLE = 2000  # orders up to which the binomial theorem is used
 
 
@@ -97,7 +98,7 @@ class SampledSums:
         return low, high, self._inside(order, low, high, 0)[0]
 
     def _inside(self, order: Fraction, low: int, high: int, powers: int) -> list[arb]:
-        spend()
+        spend(_ORDER + (high - low) * (powers + 2) / 4)
         logs, losses = self.window.between(low, high)
         ratios = self.log_ratios(low, high)
         if self.pair.removing:
