@@ -129,12 +129,12 @@ def test_functions_that_draw_once(capsys, name):
 def test_several_pairs_share_the_error(capsys):
     code, out = blackbox(
         capsys, "their_samplers:half.draw", "--claim", "pure:0.5", "--samples", "1000", "--json",
-        "--inputs", "0,1", "--inputs", "5,6", "--error", "0.01",
+        "--inputs", "0,1", "--inputs", "5,6", "--error", "1e-6",
     )  # fmt: skip
     shown = json.loads(out)
     assert code == 0
     assert [test["inputs"] for test in shown["tests"]] == [["0", "1"], ["5", "6"]]
-    assert all(0.00499 < test["error"] <= 0.005 for test in shown["tests"])
+    assert all(4.99e-7 < test["error"] <= 5e-7 for test in shown["tests"])
 
 
 @pytest.mark.parametrize(("claim", "code"), [("pure:0.5", 1), ("pure:1.1", 0)])
