@@ -37,7 +37,7 @@ def by_orders(uses: Scenario, figure: Figure) -> Enclosure:
             if total.is_finite():
                 most = bound(order, total.upper, figure.at)
                 found = found.intersection(Enclosure(_ZERO, most, by=("Rényi divergences",)))
-    except (ArithmeticError, OutOfTimeError):  # or not known
+    except (ArithmeticError, OutOfTimeError):  # those that are known tell what they tell
         pass
     return found
 

@@ -160,6 +160,8 @@ def test_what_a_divergence_tells_of_delta_is_rounded_up():
     "randomized-response:epsilon=0", "discrete-laplace:scale=3,sensitivity=2,modulus=1",
     "binomial:trials=3,probability=1/2,sensitivity=4,modulus=1", "skellam:variance=2,modulus=1",
     "guarantee:pure:0", "skellam:variance=2,modulus=1 laplace:scale=3*3",
+    pytest.param("skellam:variance=2,modulus=1 laplace:scale=3 exponential:epsilon=1*3",
+                 marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_what_tells_nothing_costs_nothing_however_little_time_there_is(nothing, capsys):
     words = ["--order=3", "--epsilon=1/2", "--delta=1e-6"]
