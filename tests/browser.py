@@ -1,7 +1,5 @@
 """A real browser, driven over a pipe by its DevTools protocol: nothing but the standard library."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """Divergences by summing everything at 60 digits, from the oracles' PMFs: no library code."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 

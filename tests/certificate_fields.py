@@ -1,7 +1,5 @@
 """The fields of mechanisms in certificates, one of each shape, for tests to change."""
 
-from __future__ import annotations
-
 from typing import Any
 
 LAPLACE = {"name": "discrete-laplace", "scale": "10"}

@@ -6,8 +6,6 @@ No false one may be accepted, none may raise, and none may take longer than it i
 false the prover says, which shares no code with the checker: an audit of what the mutant is about.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import sys

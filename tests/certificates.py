@@ -1,7 +1,5 @@
 """Small mechanisms of every kind, audits of them at and beside the decision boundary, mutations."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import hashlib

@@ -1,7 +1,5 @@
 """Commands run in this process: what they print, and how they refuse."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from typing import Any

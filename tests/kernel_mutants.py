@@ -6,8 +6,6 @@ Neither may call valid what the other does not. Those that either does not decid
 counted apart; a number with a sign is no theorem's file, for the program as for Python.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import resource

@@ -1,7 +1,5 @@
 """The lowest versions that pyproject.toml allows, one a line, as `pip -c` reads them."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from itertools import chain

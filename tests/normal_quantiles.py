@@ -1,7 +1,5 @@
 """t(k) = Phibar^-1(P(X >= k)) by direct sums and bisection in mpmath, without the library."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import mpmath

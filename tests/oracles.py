@@ -4,8 +4,6 @@ Each function works at mpmath's current precision and sums or multiplies the def
 them, the assertions that soundness tests are made of: the truth is inside, and inside is narrow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

@@ -6,8 +6,6 @@ The programs of `verify/kernel/theory/Samplers.v` are extracted to OCaml and run
 seed, one draw after the other; Python's samplers, those of releases, get the same.
 """
 
-from __future__ import annotations
-
 import resource
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What a page shows, read back from its HTML; and the JSON that it holds."""
 
-from __future__ import annotations
-
 import json
 from html.parser import HTMLParser
 from typing import Any

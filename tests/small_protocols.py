@@ -1,7 +1,5 @@
 """Brute force of small protocols, by mpmath: every sum of encodings, every noise that counts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache

@@ -4,8 +4,6 @@ No library code. A dataset is what each of its users adds to the query; every us
 the same probability, independently.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, product
 

@@ -4,8 +4,6 @@ A test qualifies if neither it nor anything that it reaches (fixtures, helpers, 
 files in `tests/`) imports or names another module of the package, and if it does use one of these.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Users who return, charged in a ledger before anything of theirs is drawn."""
 
-from __future__ import annotations
-
 import pickle
 from collections import Counter
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """A file that is far too large is refused with the limit, and is not read whole."""
 
-from __future__ import annotations
-
 import resource
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`exactdp ledger`: what it prints, and its exit codes."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """`ledger charge --certificate`: of what is charged, VERIFIED, and accepted by the checker."""
 
-from __future__ import annotations
-
 import json
 from hashlib import sha256
 

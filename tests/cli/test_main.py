@@ -1,7 +1,5 @@
 """The process `exactdp` as a shell sees it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

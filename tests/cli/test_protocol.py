@@ -1,7 +1,5 @@
 """`exactdp protocol`: figures, errors and exit codes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

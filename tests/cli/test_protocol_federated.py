@@ -1,7 +1,5 @@
 """`exactdp protocol federated:...`: bounds, wrapping, vanished clients, least noise."""
 
-from __future__ import annotations
-
 import json
 import math
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """`exactdp protocol shuffle-sum:...`: its figures against mpmath, its table, its refusals."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """What the README and the documentation show is what the commands and the library print."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

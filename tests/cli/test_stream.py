@@ -1,7 +1,5 @@
 """`exactdp protocol` and `exactdp round` of streams with clients."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 from fractions import Fraction

@@ -5,8 +5,6 @@ lower bound; a spec that costs no less (`costlier`: less noise, more neighbours)
 no more (`cheaper`: post-processing).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction

@@ -6,8 +6,6 @@ spec, its file and its JSON say the same; a certificate is accepted and its muta
 sampler follows its law; bad values are refused in one line.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import warnings

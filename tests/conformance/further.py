@@ -4,8 +4,6 @@
 the same mechanism.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

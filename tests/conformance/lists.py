@@ -4,8 +4,6 @@ What one release of a finite pair has lost leaves the others' delta at the rest 
 ways round are summed up, and the larger is the truth; `slack` says how well it is known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction

@@ -4,8 +4,6 @@ What a window of noise leaves out is charged: masses of P are too small, those o
 figures are below the truth, by about 1e-9.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction

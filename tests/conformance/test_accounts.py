@@ -3,8 +3,6 @@
 Truth is whole decision trees of randomized response, sums of closed forms, integrals by hand.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """What no mechanism allows is refused in one line; extremes are answered, and soundly."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 from fractions import Fraction

@@ -3,8 +3,6 @@
 Truth goes through every sum of encodings and every noise that counts, or is a closed form.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from fractions import Fraction

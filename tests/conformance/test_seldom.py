@@ -3,8 +3,6 @@
 They are used where a law, a rate or a size leaves no other; a row drawn at random seldom does.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The page that checks certificates, in a real browser: without network once it is loaded."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 The pages of docs/api are the list (`docstrings.public`); examples are run by tests/api.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys

@@ -1,7 +1,5 @@
 """The site: what is in it, and that it builds without a warning, its notebooks run."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

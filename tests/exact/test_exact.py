@@ -1,7 +1,5 @@
 """Exact numbers, enclosures and rising precision."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 

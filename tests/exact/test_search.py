@@ -1,7 +1,5 @@
 """The one search: two values next to each other, on either side of an edge that is known."""
 
-from __future__ import annotations
-
 import math
 from decimal import ROUND_FLOOR
 from fractions import Fraction

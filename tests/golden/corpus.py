@@ -8,8 +8,6 @@ usage (in tests/): python -m golden.corpus certificates [--seed 0] [--seconds 60
                    python -m golden.corpus forgeries [--count 2000] [--seed 0] > rows.jsonl
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

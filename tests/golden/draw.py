@@ -7,8 +7,6 @@ too. A row is computed in a process of its own, without a limit of time but for 
 clock; rows that need longer are named on stderr and left out.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import math

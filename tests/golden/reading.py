@@ -7,8 +7,6 @@ for other exact figures, and for brackets what was reached when the row was draw
 one number meet; so a row needs nothing to be right but that one of the two engines is.
 """
 
-from __future__ import annotations
-
 import csv
 import random
 import re

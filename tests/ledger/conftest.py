@@ -1,7 +1,5 @@
 """Where the tests keep ledgers: SQLite in a file, and a PostgreSQL server of their own."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import resource

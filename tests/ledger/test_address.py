@@ -1,7 +1,5 @@
 """URLs: read, never dropped in part, and never shown with a password."""
 
-from __future__ import annotations
-
 import pytest
 
 from exactdp import Ledger, ParameterError

@@ -1,7 +1,5 @@
 """Amounts: never below what they stand for, exact where they can be."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """PostgreSQL that goes away, or whose disk is full: a typed error, and nothing is spent twice."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time

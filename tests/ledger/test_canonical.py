@@ -1,7 +1,5 @@
 """Mechanisms as text: one spelling for each, and the same mechanism when it is read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

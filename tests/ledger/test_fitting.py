@@ -1,7 +1,5 @@
 """Whether a charge fits: by what its uses cost at most, whatever is known from below."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -4,8 +4,6 @@ Every user of the file is asked for one use more than fits: what is recorded the
 whatever the file says by then. Nothing raises but what the ledger's interface promises.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """Limits: what is within them has the claim, by the filters and odometers and by composition."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """The schema: what the migrations make is what the code uses; forward, back, nothing lost."""
 
-from __future__ import annotations
-
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory

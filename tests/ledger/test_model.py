@@ -1,7 +1,5 @@
 """A ledger beside a plain model in memory: after any history both say the same."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Which names are the same: nobody has two budgets under names that look alike."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

@@ -1,7 +1,5 @@
 """One ledger under two names: no charge is lost, and none is recorded twice."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

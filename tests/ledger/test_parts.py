@@ -1,7 +1,5 @@
 """A ledger that is checked in parts, by anybody, is found to be what it is in one."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The checker of certificates says yes to true costs, and never to less."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

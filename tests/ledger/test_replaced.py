@@ -1,7 +1,5 @@
 """Another ledger in the place of the one that is open: nothing is recorded in either."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

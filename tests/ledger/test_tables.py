@@ -1,7 +1,5 @@
 """Tables that are not those which the migrations make are refused, and told by the check."""
 
-from __future__ import annotations
-
 import sqlite3
 
 import pytest

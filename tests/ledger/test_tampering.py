@@ -1,7 +1,5 @@
 """Whatever is changed in the tables of a ledger is found by its check."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Many writers at once, and writers that are killed: never a unit over, nothing half written."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import random

@@ -1,7 +1,5 @@
 """What ledgers and certificates have written of mechanisms, they write byte for byte."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

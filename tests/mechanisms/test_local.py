@@ -1,7 +1,5 @@
 """Local randomizers against their whole tables, written out value by value and report by report."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from fractions import Fraction

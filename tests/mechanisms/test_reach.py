@@ -1,7 +1,5 @@
 """Vectors within reach, against all of them in a few dimensions."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import isqrt
 

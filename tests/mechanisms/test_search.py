@@ -1,7 +1,5 @@
 """The least whole number that meets a falling condition, and certified comparisons."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

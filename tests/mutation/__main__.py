@@ -13,8 +13,6 @@ judged.txt, with what it costs, and is not run again. Exit code 0: nothing else 
 something did; 2: bad input, or tests that fail without a mutant.
 """
 
-from __future__ import annotations
-
 import argparse
 import compileall
 import shutil

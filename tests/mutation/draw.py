@@ -1,7 +1,5 @@
 """One mutant for each seed: a file of those that decide soundness, a place in it, a change."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which tests stand nearest to a line of the source: first those that mirror its file."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from functools import lru_cache

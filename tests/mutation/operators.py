@@ -1,7 +1,5 @@
 """The changes that are made to source: Cosmic Ray's operators, and those that rounding needs."""
 
-from __future__ import annotations
-
 import parso
 from cosmic_ray.operators.boolean_replacer import (
     AddNot,

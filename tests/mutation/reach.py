@@ -4,8 +4,6 @@
 (with these options of pytest) and writes for every mark those that reach it, as [seconds, name].
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import json

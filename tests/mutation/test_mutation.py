@@ -1,7 +1,5 @@
 """What `make mutants` rests on: the changes that it makes, and the tests that it takes."""
 
-from __future__ import annotations
-
 import builtins
 from pathlib import Path
 

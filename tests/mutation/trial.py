@@ -1,7 +1,5 @@
 """One run of tests in a process of its own, with the processor's time limited."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import resource

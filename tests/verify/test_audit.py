@@ -1,7 +1,5 @@
 """Verdicts at the decision boundary, and witnesses that hold on their own."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The least noise for a claim: the value found is verified, one a billionth below is refuted."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import mpmath

@@ -1,7 +1,5 @@
 """Certificates of families: on both sides of the boundary, and none of what is false."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

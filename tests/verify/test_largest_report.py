@@ -1,7 +1,5 @@
 """`calibrate --find epsilon0`: the largest epsilon of users' own reports."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """`calibrate --find threshold`: against the closed form of what a user alone shows."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

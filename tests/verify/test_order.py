@@ -3,8 +3,6 @@
 Truth: sums of the definition in mpmath.
 """
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

@@ -5,8 +5,6 @@ little mass, is compared with all roundings one by one and with sums by mpmath; 
 changed certificates with the prover.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A certificate of figures that are shown false is not valid; what nothing shows is undecided."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

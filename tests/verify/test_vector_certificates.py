@@ -3,8 +3,6 @@
 What the checker bounds by its own code is compared with sums by mpmath.
 """
 
-from __future__ import annotations
-
 import copy
 from fractions import Fraction
 from typing import Any

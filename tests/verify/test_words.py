@@ -1,7 +1,5 @@
 """What is told of a certificate: numbers of any size, rounded so that what is said is true."""
 
-from __future__ import annotations
-
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Compositions: lists of uses, what may be asked of them, and figures at the extremes."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Real vectors that are rounded: what is refused, and what is known in little time."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """epsilon and delta of rounded vectors against enumeration, and what few bits cost."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """What `--method zcdp` and `--method rdp` report, against dense minimisation at 50 digits."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from fractions import Fraction

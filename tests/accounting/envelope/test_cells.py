@@ -2,8 +2,6 @@
 they say something of all reals, at random places where they are identities.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise
 

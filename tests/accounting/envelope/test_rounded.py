@@ -1,7 +1,5 @@
 """Rounded vectors against direct sums over outcomes, and the claims of the proof one by one."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The Gaussian that dominates rounded vectors but for a little mass, against enumeration."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """The best mu of one shift against sup over k of t(k) - t(k - d), summed apart."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import oracles

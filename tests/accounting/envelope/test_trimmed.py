@@ -1,7 +1,5 @@
 """Binomial noise and its substitute: rebuilt here from the definition, apart from the library."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """mu_1 against the largest step of quantiles that are summed and inverted apart."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Cells of blocks of outcomes: what they say of masses and losses holds of every outcome listed."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

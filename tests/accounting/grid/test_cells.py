@@ -1,7 +1,5 @@
 """Cells of listed losses: no loss is above its cell, whatever floats make of it."""
 
-from __future__ import annotations
-
 import pytest
 from flint import arb
 from hypothesis import given

@@ -6,8 +6,6 @@ updates are asked for. `quantize` and what the server makes of the sum are writt
 and with the worst of the uniform numbers in [0, 1), which is 0.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Published bounds for vectors, against their formulas in floats and against a stated figure."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

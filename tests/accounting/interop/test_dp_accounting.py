@@ -1,7 +1,5 @@
 """What dp_accounting and Rényi accountants are given is pessimistic, and not by much."""
 
-from __future__ import annotations
-
 import math
 import sys
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Bounds of what is known by its rho alone, sampled: above the Gaussian of that rho, and narrow."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import mpmath

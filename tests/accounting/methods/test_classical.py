@@ -1,7 +1,5 @@
 """The dominating pair of (epsilon, delta)-DP, and the classical composition theorems."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import brute_force as truth

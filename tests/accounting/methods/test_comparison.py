@@ -1,7 +1,5 @@
 """What the methods of accounting report, against their formulas and against the exact truth."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import brute_force as truth

@@ -1,7 +1,5 @@
 """The least delta at which a condition holds, for conditions whose answer is known."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

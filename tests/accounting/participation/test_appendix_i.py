@@ -1,7 +1,5 @@
 """Appendix I's noise, each end of each enclosure against brute force."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import mpmath

@@ -1,7 +1,5 @@
 """The account of so many batches against every explicit choice of them, one by one."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 

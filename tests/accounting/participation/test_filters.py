@@ -1,7 +1,5 @@
 """Filters: never above the limit, whatever the choices; accepted whenever it clearly fits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """The count of uses that fit, on costs whose answers are known."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """The search for the least noise, on costs whose answers are known."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

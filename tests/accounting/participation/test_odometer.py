@@ -1,7 +1,5 @@
 """The odometer's report at data-dependent stopping times, against whole decision trees."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Users who return: their compositions against direct composition, and what is left of a target."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from fractions import Fraction

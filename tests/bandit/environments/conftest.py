@@ -1,7 +1,5 @@
 """What sums of encoded rewards are held to: the law itself, convolved from a PMF."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -3,8 +3,6 @@
 python -m conformance.relations [--cases 100] [--seconds 1] [--from 0] [--workers 1] [NAME ...]
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

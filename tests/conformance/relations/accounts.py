@@ -1,7 +1,5 @@
 """Accounts: no choice of batches costs more than a user is charged for, and none mixes notions."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Every relation, in one list; and the few that search or prove for seconds."""
 
-from __future__ import annotations
-
 from conformance.relations import (
     accounts,
     certificates_agree,

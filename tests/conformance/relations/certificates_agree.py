@@ -5,8 +5,6 @@ Sources of what implies what: Bun and Steinke (TCC 2016), Propositions 1.3 and 1
 2017), Propositions 3 and 9.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from fractions import Fraction

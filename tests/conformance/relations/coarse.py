@@ -1,7 +1,5 @@
 """What lattices, coarse or fine, and what is exact tell are of one number: they meet."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from fractions import Fraction

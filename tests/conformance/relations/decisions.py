@@ -1,7 +1,5 @@
 """Decisions: verdicts agree with figures, on the command line and off it."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from decimal import Context, Decimal

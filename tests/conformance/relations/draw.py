@@ -2,8 +2,6 @@
 code, shifts beyond half of them, laws on one outcome, disjoint ones, and ones that nearly agree.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Errors of tests: the trade-off curves hold Neyman and Pearson's, worked out in fractions."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from fractions import Fraction

@@ -3,8 +3,6 @@
 Sources: Dong, Roth, Su (JRSS B 2022), Corollary 2.13 and Corollary 3.3, and post-processing.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from decimal import Decimal

@@ -3,8 +3,6 @@
 The same kinds of mechanisms as everywhere, and those whose figures take longest.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Every method that applies to a figure, asked without an early stop: they are of one number."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress

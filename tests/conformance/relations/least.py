@@ -1,7 +1,5 @@
 """Calibration: nothing below a least that is told is verified."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What grows: cost with sensitivity and uses, epsilon as delta shrinks, Rényi with its order."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from fractions import Fraction

@@ -4,8 +4,6 @@ Sources: Bun and Steinke (TCC 2016), Propositions 1.4 and 3.3; Mironov (CSF 2017
 and 9; van Erven and Harremoës (2014) for the limits of Rényi divergences.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Post-processing: a reduction mod m, a merge of outcomes, a coarser modulus never cost more."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from fractions import Fraction

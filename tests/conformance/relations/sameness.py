@@ -1,7 +1,5 @@
 """What is the same costs the same: another name, another order, the other way round."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

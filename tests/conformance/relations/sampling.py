@@ -1,7 +1,5 @@
 """Users who take part with some probability: more often costs no less, always is no sampling."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from fractions import Fraction

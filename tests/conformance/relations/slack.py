@@ -1,7 +1,5 @@
 """Slack: whatever is certified of a file with slack holds of every pair within it."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from fractions import Fraction

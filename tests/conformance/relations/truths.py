@@ -2,8 +2,6 @@
 every use; additive noise with a choice of shift and sign at every use.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from fractions import Fraction

@@ -4,8 +4,6 @@ The truth is summed here over a box of outcomes, for every integer vector within
 but the definitions of the laws; what lies outside the box is charged.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The figure of missing users: what is drawn, the same bytes, what it says without matplotlib."""
 
-from __future__ import annotations
-
 import sys
 from fractions import Fraction
 

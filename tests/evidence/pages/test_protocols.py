@@ -1,7 +1,5 @@
 """The page of protocols: each section on small sizes, the page in docs/, the command's refusals."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page of vectors: the settings are what the heuristic asks for, the figures what they cost."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The discrete Laplace law: closed forms against the paper's Fact 3 and brute force."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import mpmath

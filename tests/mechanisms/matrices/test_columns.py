@@ -1,7 +1,5 @@
 """How sensitive C x is, against all patterns and signs of small matrices."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from fractions import Fraction

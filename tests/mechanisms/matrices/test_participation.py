@@ -1,7 +1,5 @@
 """Sums over who takes part: bounds of a search that is cut short, beside every pattern."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Streams with noise shared by all time: what they cost, and the specs that name them."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

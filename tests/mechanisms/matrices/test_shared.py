@@ -1,7 +1,5 @@
 """Streams under masks: what one client moves, how often a sum wraps, which noise is left."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from fractions import Fraction

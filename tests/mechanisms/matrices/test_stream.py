@@ -1,7 +1,5 @@
 """Prefix sums by exact draws: which noise each of them holds."""
 
-from __future__ import annotations
-
 import pytest
 
 from exactdp import ParameterError

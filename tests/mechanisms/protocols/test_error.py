@@ -1,7 +1,5 @@
 """The error of noise and wrap-around against brute force over all sums of encodings."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import mpmath

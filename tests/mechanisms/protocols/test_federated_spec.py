@@ -1,7 +1,5 @@
 """`federated:` as a mechanism: what it is in the words of vectors."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The least accuracy and modulus: met, and not met one below, by brute force."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

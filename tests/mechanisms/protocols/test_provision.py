@@ -1,7 +1,5 @@
 """Over-provisioned shares: what is left when d users vanish keeps the guarantee, by accounting."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import oracles

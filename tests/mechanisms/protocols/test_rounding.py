@@ -1,7 +1,5 @@
 """Rounding errors against enumeration, and the worst case over data against many data."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations_with_replacement
 

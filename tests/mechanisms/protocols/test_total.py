@@ -1,7 +1,5 @@
 """The total error against brute force: every encoding, every noise; the worst data by grids."""
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 from itertools import product

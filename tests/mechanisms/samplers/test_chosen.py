@@ -1,7 +1,5 @@
 """Counts that reach a threshold, and who is chosen: frequencies against exact probabilities."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Directions of rounding in the checker's arithmetic: each end on its side, and close by."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

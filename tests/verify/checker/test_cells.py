@@ -1,7 +1,5 @@
 """Lattices of outcomes that are known in part: both ends hold, whatever the masses are."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

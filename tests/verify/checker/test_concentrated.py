@@ -1,7 +1,5 @@
 """No rho below the truth is proved, and hardly more than the truth is."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import brute_force

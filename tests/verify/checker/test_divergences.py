@@ -1,7 +1,5 @@
 """The checker's divergences of one use beside sums at 60 digits: both ends, whatever the use."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 

@@ -1,7 +1,5 @@
 """The checker's laws beside the oracles: every end on its side of the truth, and near it."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 

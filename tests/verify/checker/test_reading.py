@@ -1,7 +1,5 @@
 """Every number of a mechanism at the edge of what may stand there, and just beyond it."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """True statements are proved, false ones never: also where the constant is off by very little."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
