@@ -88,6 +88,7 @@ def test_calibration_takes_text_and_families():
     assert exactdp.calibrate(family, "rdp:2,0.01").value == found.value
 
 
+@pytest.mark.slow
 @pytest.mark.contract
 def test_vectors_are_calibrated_by_their_norm():
     with exactdp.time_limit(3):
@@ -284,7 +285,11 @@ def test_every_name_is_there_and_importing_costs_nothing():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.quick_cases(6)
+@pytest.mark.slow_cases(
+    "laplace:epsilon=1,fixed-size=1/10*10-0.02",
+    "gaussian:sigma=1,neighbours=add-remove,allocation=1/100-0.02",
+)
+@pytest.mark.quick_cases(4)
 @pytest.mark.contract
 @pytest.mark.parametrize("seconds", [0, 0.02])
 @pytest.mark.parametrize(

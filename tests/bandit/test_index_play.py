@@ -36,13 +36,14 @@ def prepared_once(algorithm, horizon):
     return prepare(algorithm, Setting(3, horizon, "0.8", growth=3), prove=unproved)
 
 
-@pytest.mark.quick_cases(12)
 @pytest.mark.slow_cases(
     "apart-dist-cdp-klucb",
     "apart-dist-gauss-klucb",
     "together-dist-cdp-klucb",
     "together-dist-gauss-klucb",
+    "one by one-together-dist-cdp-klucb",
 )
+@pytest.mark.quick_cases(12)
 @pytest.mark.parametrize("algorithm", INDEXED, ids=lambda each: each.name)
 @pytest.mark.parametrize("own", [False, True], ids=["together", "apart"])
 @pytest.mark.parametrize("ahead", [False, True], ids=["one by one", "ahead"])

@@ -148,6 +148,7 @@ def test_which_least_is_meant(capsys):
     capsys.readouterr()
 
 
+@pytest.mark.slow
 @pytest.mark.contract
 def test_a_least_that_time_left_unproved_is_undecided(capsys):
     """0.1664 meets the target too: 0.46 is found at once, and not called the least."""

@@ -41,6 +41,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     return high
 
 
+@pytest.mark.slow
 def test_wrapping_is_the_tail_of_the_noise(capsys: pytest.CaptureFixture[str]) -> None:
     found = shown(capsys, SPEC.format("skellam", 6), "--dropout", "1")["wrap"]
     noise, most = stats.skellam(32, 32), 4 * 2  # four clients of at most 2 in a coordinate
@@ -79,6 +80,7 @@ MIXED = {  # at most what rounding at random costs, taken as the mixture that it
 }
 
 
+@pytest.mark.slow_cases("64-rdp:4,1/2")
 @pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     "claim", [pytest.param("approx:1,1e-6", marks=pytest.mark.slow), "rdp:4,1/2"]
@@ -97,6 +99,7 @@ def test_nothing_below_the_least_is_verified_by_what_is_known(claim: str, scale:
     assert 0 < found.deviation - found.neighbour <= found.deviation / 10**4
 
 
+@pytest.mark.slow
 def test_what_is_not_next_to_another_is_not_called_the_least(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,6 +119,7 @@ def test_what_is_not_next_to_another_is_not_called_the_least(
     assert json.loads(capsys.readouterr().out)["least"]["is_least"] is False
 
 
+@pytest.mark.slow_cases("1")
 @pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("seconds", ["0.1", "1"])
 def test_no_line_tells_less_than_another(capsys: pytest.CaptureFixture[str], seconds: str) -> None:
@@ -130,6 +134,7 @@ def test_no_line_tells_less_than_another(capsys: pytest.CaptureFixture[str], sec
     assert all(Decimal(row["epsilon_provided"]["upper"]) <= whole for row in found["dropout"])
 
 
+@pytest.mark.slow
 def test_the_search_tells_the_cost_of_what_is_given(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +152,7 @@ def test_the_search_tells_the_cost_of_what_is_given(
     assert Decimal(told["upper"]) <= Decimal(float(most) * (1 + 1e-9))
 
 
+@pytest.mark.slow_cases("arguments3-no local-stddev between")
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

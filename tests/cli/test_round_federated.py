@@ -127,6 +127,7 @@ def test_options_fill_in_what_the_spec_lacks(lacking):
     assert round_federated.filled_in(spec, clients=None, dimension=None) == spec
 
 
+@pytest.mark.slow
 def test_a_round_of_clients_from_options(capsys):
     spec = SPEC.format("skellam").replace(",clients=30", "").replace("dimension=100,", "")
     options = ["--clients", "3", "--dimension", "4", "--plain", "--seed", "4", "--json"]

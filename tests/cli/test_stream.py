@@ -18,6 +18,7 @@ def shown(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow_cases("discrete-gaussian")
 @pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("noise", ["skellam", "discrete-gaussian"])
 def test_protocol_tells_what_is_sent_and_what_is_left(capsys, noise):

@@ -458,6 +458,7 @@ def test_arguments_of_tensorflow_federated_mean_what_it_makes_of_them() -> None:
     assert "local-stddev=2," in text and "scale=64," in text and "clients=100" in text
 
 
+@pytest.mark.slow
 def test_accounts_of_flower_count_the_shares_that_were_summed() -> None:
     from exactdp.mechanisms import Skellam
     from exactdp.mechanisms.protocols.federated import Encoding

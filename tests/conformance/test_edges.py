@@ -224,6 +224,7 @@ def test_infinite_losses_are_never_pure():
         assert exactdp.audit("skellam:variance=9", claim).verdict.name == "REFUTED"
 
 
+@pytest.mark.slow_cases("skellam:variance=4,l2=2,dimension=1000")
 @pytest.mark.contract
 @pytest.mark.parametrize("spec", [
     "skellam:variance=4,l2=2,dimension=1000",

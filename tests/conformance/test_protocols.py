@@ -91,7 +91,10 @@ def rounding(n: int, t: int) -> Fraction:
     return max(chances)
 
 
-@pytest.mark.slow_cases(*(spec for spec in SUMS if "theorem2" in spec or "theorem3" in spec))
+@pytest.mark.slow_cases(
+    *(spec for spec in SUMS if "theorem2" in spec or "theorem3" in spec),
+    "theorem1:epsilon=2,batch=3,horizon=10",
+)
 @pytest.mark.parametrize("spec", SUMS)
 def test_failures_of_sums_are_those_of_all_encodings(spec: str, capsys: object) -> None:
     central = "theorem5" in spec
@@ -284,7 +287,7 @@ def union_bound(n: int, k: int, t: int, c: int) -> Fraction:
     return min(Fraction(1), sum(min(Fraction(1), each) for each in (both, isolated, split)))
 
 
-@pytest.mark.slow_cases("40-16-4")
+@pytest.mark.slow_cases("40-16-4", "40-12-2")
 @pytest.mark.parametrize(("users", "neighbours", "corrupt"), [(40, 12, 2), (40, 16, 4), (14, 6, 1)])
 def test_how_likely_a_graph_fails(
     users: int, neighbours: int, corrupt: int, capsys: object

@@ -37,6 +37,7 @@ print(json.dumps([recorded, refused]))
 """
 
 
+@pytest.mark.slow
 def test_a_file_with_a_hard_link_is_refused_by_both_names(tmp_path: Path) -> None:
     one, other = tmp_path / "a.db", tmp_path / "b.db"
     Ledger.create(str(one), "pure:0.1").close()
@@ -100,6 +101,7 @@ def _by_two_names(folder: Path, rounds: int) -> None:
     print(f"{rounds} rounds, refused: {told[0][1]} and {told[1][1]}")
 
 
+@pytest.mark.slow
 def test_two_processes_by_two_names_lose_nothing(tmp_path: Path) -> None:
     _by_two_names(tmp_path, 10)
 

@@ -158,6 +158,7 @@ class Attained(Table):
         return Cells([Cell(c.low, c.low, c.p * arb("0.99"), c.q) for c in one], arb(0), 1)
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize("seed", range(20))
 def test_wide_cells_and_statistics_hold_sums_over_all_outcomes(seed):
     rng = random.Random(seed)
@@ -224,7 +225,7 @@ def test_charges_widen_both_ends():
     assert abs(float(wide[1] - plain[1]) - 1e-4 * (1 + math.e)) < 1e-5
 
 
-@pytest.mark.slow_cases("1e-60-1e-90-1024-1000")  # as at 64 points
+@pytest.mark.slow_cases("1e-60-1e-90-1024-1000", "1e-60-1e-90-64-1000")
 @pytest.mark.parametrize("times", [1, 17, 1000])
 @pytest.mark.parametrize("points", [64, 1024])
 @pytest.mark.parametrize(

@@ -125,7 +125,8 @@ def holds(found, truth, slack="1e-16"):
         return lower - mpf(slack) <= truth <= upper + mpf(slack)
 
 
-@pytest.mark.quick_cases(5)
+@pytest.mark.slow_cases("skellam-scheme1")
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("scheme", TOYS)
 @pytest.mark.parametrize("name", BASES)
 def test_discrete_bases(name, scheme):

@@ -259,6 +259,7 @@ def test_a_port_that_is_taken_is_one_line(port, capsys):
         assert capsys.readouterr().err.startswith("exactdp: --port must be")
 
 
+@pytest.mark.slow
 def test_an_answer_takes_the_time_it_may_or_says_so():
     """Noise whose least amount takes long: no value after another when time is over."""
     query = "name=polya-difference&shape=0.5&scale=10&times=300&target=1"
@@ -270,6 +271,7 @@ def test_an_answer_takes_the_time_it_may_or_says_so():
     assert found.late in found.html()
 
 
+@pytest.mark.slow
 def test_a_request_that_trickles_is_ended(monkeypatch):
     """However often a byte comes: the whole request has so many seconds."""
     monkeypatch.setattr(serve._Handler, "timeout", 1)

@@ -48,7 +48,12 @@ def entry(folder, *words):
     return file.read_text(encoding="utf-8")
 
 
-@pytest.mark.slow_cases("words5-Approximate DP-Central", "words7-Approximate DP-Federated")
+@pytest.mark.slow_cases(
+    "words5-Approximate DP-Central",
+    "words7-Approximate DP-Federated",
+    "words1-Approximate DP-None",
+    "words6-Approximate DP-Local",
+)
 @pytest.mark.parametrize(
     ("words", "variant", "model"),
     [
@@ -85,6 +90,7 @@ def test_the_form_is_one_that_something_fails(tmp_path):
             fits(FORM, broken)
 
 
+@pytest.mark.slow
 def test_numbers_are_upper_ends_as_yaml_reads_them(tmp_path):
     spec = "discrete-gaussian:sigma2=50*7"
     text = entry(tmp_path, spec, "--claim", "approx:9,1e-6")
@@ -96,6 +102,7 @@ def test_numbers_are_upper_ends_as_yaml_reads_them(tmp_path):
         assert least <= written <= least * Fraction(most)
 
 
+@pytest.mark.slow
 def test_what_is_infinite_is_no_number(tmp_path):
     held = yaml.safe_load(entry(tmp_path, "skellam:variance=100", "--claim", "pure:1"))
     assert held["deployment"]["privacy_loss"]["privacy_parameters"] == {}

@@ -47,6 +47,7 @@ def delta_of_two(sigma, level, removing):
     return excess(g) if removing else g * (excess(1 / g) - 1 + 1 / g)
 
 
+@pytest.mark.slow_cases("2.5-True")
 @pytest.mark.parametrize("removing", [True, False])
 @pytest.mark.parametrize("sigma", [pytest.param("1", marks=SLOW), "2.5"])
 def test_two_steps(sigma, removing):

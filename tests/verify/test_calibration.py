@@ -144,6 +144,7 @@ def test_zero_epsilon_is_a_claim_about_total_variation() -> None:
 # -- every family, every claim that it can meet ---------------------------------------------------
 
 
+@pytest.mark.slow_cases("family5-rdp:4,0.1-2")
 @pytest.mark.parametrize(
     ("family", "claim", "times"),
     [

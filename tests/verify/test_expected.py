@@ -126,6 +126,7 @@ def specs():
                     yield pytest.param(name, values, key, id=f"{name}:{values} {key}")
 
 
+@pytest.mark.slow_cases("tree:steps=1024,sigma=10,noise=skellam bits")
 @pytest.mark.quick_cases(80)
 @pytest.mark.parametrize(("name", "values", "key"), list(specs()))
 def test_a_key_that_changes_what_is_released_changes_what_is_compared(name, values, key):

@@ -87,8 +87,9 @@ def made(spec: str, claim: str) -> dict[str, Any]:
     return certified(spec, claim)
 
 
+@pytest.mark.slow_cases("names of gaussian counts", "tree of steps exactly apart", "tree of shares")
 @pytest.mark.contract
-@pytest.mark.quick_cases(8)
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("name", EACH)
 def test_on_both_sides_of_the_boundary(name: str) -> None:
     spec, holds, fails, (*path, value) = CASES[name]
@@ -210,6 +211,7 @@ def test_odd_streams_are_refused(fields, told):
 
 
 @pytest.mark.contract
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize(
     ("mechanism", "fields"),
     [
@@ -252,6 +254,7 @@ def test_hostile_sizes_end_in_time(mechanism, fields):
     assert not outcome.valid or outcome.reason
 
 
+@pytest.mark.slow_cases("matrix2")
 @pytest.mark.contract
 @pytest.mark.parametrize(
     "matrix",

@@ -73,7 +73,7 @@ def test_an_island_of_smaller_values_is_found() -> None:
         assert all(delta(value, 1, 1, "3") <= mpf(5) / 100 for value in larger(found))
 
 
-@pytest.mark.slow_cases("1-4-1e-2-1", "2-5-0.1-1", "3-0-0.3-1", "1-2-1e-2-3")
+@pytest.mark.slow_cases("1-4-1e-2-1", "2-5-0.1-1", "3-0-0.3-1", "1-2-1e-2-3", "1-1-1e-3-1")
 @pytest.mark.parametrize(
     ("shift", "epsilon", "bound", "times"),
     [(1, "4", "1e-2", 1), (1, "1", "1e-3", 1), (2, "5", "0.1", 1), (3, "0", "0.3", 1),

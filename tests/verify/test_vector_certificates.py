@@ -229,6 +229,7 @@ def test_noise_too_wide_to_sum_up_is_certified_by_its_gaussian(
     assert "no certificate" not in capsys.readouterr().out
 
 
+@pytest.mark.slow_cases("gdp:0.0000316227766")
 @pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("claim", ["rdp:2,0.999999999e-9", "gdp:0.0000316227766"])
 def test_a_gaussian_proves_nothing_below_what_is_true(claim: str) -> None:

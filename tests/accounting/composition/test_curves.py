@@ -99,6 +99,7 @@ class Slow:
         return self.one.epsilon(delta, width)
 
 
+@pytest.mark.slow_cases("1")
 @pytest.mark.parametrize("seconds", [0.02, 1])
 def test_a_profile_that_is_cut_short_is_still_one(seconds):
     places = [Fraction(k, 8) for k in range(9)]

@@ -108,6 +108,7 @@ def test_renyi_divergences_of_bounded_losses(
             assert exactdp.mechanism(spec).epsilon(goal).lower <= value.upper
 
 
+@pytest.mark.slow_cases("1e-6", "1e-300")
 @pytest.mark.parametrize("goal", ["0.1", "1e-6", "1e-300"])
 def test_renyi_divergences_of_noise(goal: str, capsys: pytest.CaptureFixture[str]) -> None:
     with mpmath.workdps(40):

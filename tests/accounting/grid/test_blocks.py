@@ -39,6 +39,9 @@ def _pairs(spec: str) -> list[Pair]:
     return [pair for (one,) in scenarios([use]) for pair in one.mechanism.pairs()]
 
 
+@pytest.mark.slow_cases(
+    "polya-difference:shape=1/3,scale=30,sensitivity=9-,neighbours=add-remove,poisson=0.3",
+)
 @pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("sampled", _ALL)
 @pytest.mark.parametrize("spec", _FEW)

@@ -91,6 +91,10 @@ def test_every_event_has_a_figure(one, relation):
         assert accountant.compose(one).get_epsilon(DELTA) > found
 
 
+@pytest.mark.slow_cases(
+    "one5-NeighboringRelation.REPLACE_ONE-gaussian:sigma=8,sensitivity=2,fixed-size=10/1000",
+    "one7-NeighboringRelation.REPLACE_ONE-guarantee:zcdp:0.1",
+)
 @pytest.mark.quick_cases(6)
 @pytest.mark.parametrize(
     ("one", "relation", "spec"),
@@ -297,6 +301,7 @@ def random_event(seed):
     ), relation
 
 
+@pytest.mark.slow_cases("1")
 @pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("seed", [0, 1, 3, 5])
 def test_random_events_lie_between_the_truth_and_a_pessimistic_distribution(seed):

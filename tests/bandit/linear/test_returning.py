@@ -31,6 +31,7 @@ def releases():
     }
 
 
+@pytest.mark.slow_cases("2")
 @pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("batches", [1, 2, 7])
 def test_batches_cost_about_what_gaussian_noise_costs_and_are_certified(releases, batches):

@@ -161,6 +161,7 @@ def every(steps, times, apart, first=0):
         yield from ((step, *rest) for rest in every(steps, times - 1, apart, step + apart))
 
 
+@pytest.mark.slow
 def test_blocks_find_the_worst_of_all_patterns():
     """Whatever is known to be attained before; and the checker's own blocks find as much."""
     for choose, who in drawn(3, 22, 60):

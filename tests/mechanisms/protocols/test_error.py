@@ -77,7 +77,7 @@ def test_off_is_worst_over_all_sums(share: object, tau: int, m: int | None, miss
         assert found.is_within(Fraction(1, 10**10)) or truth < 1e-15
 
 
-@pytest.mark.slow_cases("30-DiscreteGaussian", "6-DiscreteGaussian")
+@pytest.mark.slow_cases("30-DiscreteGaussian", "6-DiscreteGaussian", "400-DiscreteGaussian")
 @pytest.mark.parametrize("share", SHARES, ids=lambda law: type(law).__name__)
 @pytest.mark.parametrize("digits", [6, 30, 400])
 def test_a_modulus_out_of_reach_is_as_none(share: object, digits: int) -> None:

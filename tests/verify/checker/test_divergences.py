@@ -79,6 +79,7 @@ _CASES = [
 ]
 
 
+@pytest.mark.slow_cases("polya-2-8")
 @pytest.mark.quick_cases(6)
 @pytest.mark.parametrize(("name", "shift", "modulus"), _CASES)
 def test_noise(name, shift, modulus):

@@ -24,6 +24,7 @@ def told(capsys, *ids, workers=1):
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow_cases("D-thm2-curve")
 @pytest.mark.contract
 @pytest.mark.parametrize(
     "name",

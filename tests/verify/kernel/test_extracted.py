@@ -201,6 +201,7 @@ def test_lists_of_another_length_are_refused(native, tmp_path):
         assert native(text, tmp_path / "t.v") == (2, "not a theorem's file")
 
 
+@pytest.mark.slow
 def test_a_long_list_takes_little_memory():
     """Of 20 MB not a gigabyte: what the pattern remembers, the numbers, and their laws."""
     form = FORMS["pair of tables, VERIFIED"]
