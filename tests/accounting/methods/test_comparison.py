@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import brute_force as truth
 import mpmath
 import oracles
 import pytest
@@ -29,7 +28,6 @@ from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteLaplace,
     RandomizedResponse,
-    Skellam,
 )
 
 LAPLACE = AdditiveNoise(DiscreteLaplace(10), 1)
@@ -62,29 +60,6 @@ def test_formulas_at_pure_epsilons(goal: str) -> None:
     assert KOV.epsilon(composition, Fraction(goal), WIDTH).contains(
         Fraction(composition.epsilon(goal).lower)
     )
-
-
-def test_shares_of_delta_for_mechanisms_without_a_pure_epsilon() -> None:
-    composition, goal, count = compose((AdditiveNoise(Skellam(4), 1), 3)), Fraction("1e-3"), 3
-    with mpmath.workdps(60):
-        pair = truth.shifted(oracles.skellam(4), 1, 80)
-        e_i = truth.epsilon(pair, goal / (2 * count))
-        root = mpmath.sqrt(2 * count * mpmath.log(2 / oracles.real(goal)))
-        value = root * e_i + count * e_i * mpmath.expm1(e_i)
-        oracles.assert_holds(ADVANCED.epsilon(composition, goal, WIDTH), value, 1e-12)
-        value = count * truth.epsilon(pair, goal / count)
-        oracles.assert_holds(BASIC.epsilon(composition, goal, WIDTH), value, 1e-12)
-        d_i = oracles.real(goal / (2 * count))
-        one = [
-            (d_i, mpf(0)),
-            ((1 - d_i) / (1 + mpmath.exp(-e_i)), (1 - d_i) / (1 + mpmath.exp(e_i))),
-            ((1 - d_i) / (1 + mpmath.exp(e_i)), (1 - d_i) / (1 + mpmath.exp(-e_i))),
-            (mpf(0), d_i),
-        ]
-        both = [(a * c * x, b * d * y) for a, b in one for c, d in one for x, y in one]
-        oracles.assert_holds(
-            KOV.epsilon(composition, goal, WIDTH), truth.epsilon(both, goal), 1e-12
-        )
 
 
 def test_theorem7_is_reported_where_it_holds_only() -> None:

@@ -13,7 +13,6 @@ from exactdp.accounting.divergences.conversion import zcdp_to_epsilon
 from exactdp.accounting.methods.comparison import METHODS, Method
 from exactdp.accounting.participation.known_costs import Remaining
 from exactdp.accounting.participation.returning_users import (
-    ParticipationError,
     ReturningUsers,
     plan,
 )
@@ -45,23 +44,6 @@ EXACT = METHODS["exact"]
 PURE = evolve(EXACT, name="pure", epsilon=pure_epsilon)
 ZCDP = evolve(EXACT, name="zcdp", epsilon=zcdp_epsilon)
 FEW = evolve(EXACT, name="few", epsilon=of_few_uses)
-COARSE = Fraction(1, 10**6)
-
-
-def test_compositions_are_those_of_the_own_batches() -> None:
-    users = (
-        ReturningUsers()
-        .after(SMALL, ["ada", "bo"])
-        .after(LARGE, ["ada"], times=3)
-        .after(SMALL, ["ada", "cy"], run="second")
-    )
-    assert users.composition("ada") == compose((SMALL, 2), (LARGE, 3))
-    assert users.composition("ada", run="second") == compose(SMALL)
-    assert users.composition("bo") == users.composition("cy") == compose(SMALL)
-    assert users.composition("bo", run="second") is None
-    assert users.composition("nobody") is None
-    assert [users.batches(user) for user in ("ada", "bo", "nobody")] == [5, 1, 0]
-    assert users.batches("ada", run="second") == 1
 
 
 @pytest.mark.quick_cases(1)
@@ -93,27 +75,6 @@ def test_random_histories(seed: int) -> None:
         each = [zcdp_epsilon(composition, Fraction("1e-5")) for composition in set(compositions)]
         assert worst.upper == max(one.upper for one in each)
         assert worst.lower == max(one.lower for one in each)
-
-
-def test_values_do_not_change() -> None:
-    before = ReturningUsers(3).after(SMALL, ["ada"])
-    after = before.after(LARGE, ["ada"])
-    assert before.batches("ada") == 1
-    assert after != before == ReturningUsers(3).after(SMALL, ["ada"])
-    with pytest.raises(TypeError):
-        before.histories["ada"] = ()  # type: ignore[index]
-
-
-def test_the_limit_names_the_user_and_records_nothing() -> None:
-    users = ReturningUsers(limit=3).after(SMALL, ["ada", "bo"], times=2).after(LARGE, ["bo"])
-    with pytest.raises(ParticipationError, match="user 'bo' would take part in 4 batches") as error:
-        users.after(SMALL, ["ada", "bo"], run="another")
-    assert error.value.user == "bo"
-    assert users.batches("ada") == 2
-    assert users.after(SMALL, ["ada"]).batches("ada") == 3
-    with pytest.raises(ParticipationError, match="once within each batch") as error:
-        users.after(SMALL, ["ada", "cy", "cy"])
-    assert error.value.user == "cy"
 
 
 def left_of(
@@ -176,27 +137,6 @@ def test_methods_that_do_not_apply_say_nothing() -> None:
     assert plan(SMALL, 9, "1e-6", [FEW]) == {"few": None}
 
 
-def test_the_limit_also_ends_what_remains() -> None:
-    users = ReturningUsers(limit=6).after(SMALL, ["ada"], times=4)
-    left = left_of(users, "ada", SMALL, "10", PURE)
-    assert (left.certain, left.most) == (2, 2)
-
-
-def test_plans_grow_with_the_batches() -> None:
-    last: dict[str, Enclosure | None] = {}
-    for batches in (1, 2, 4, 16, 64):
-        found = plan(GAUSSIAN, batches, "1e-6", [ZCDP, EXACT])
-        for name, value in found.items():
-            before = last.get(name)
-            assert value is not None
-            assert before is None or value.greater_than(before.upper)
-        exactly, bound = found["exact"], found["zcdp"]
-        assert exactly is not None
-        assert bound is not None
-        assert exactly.upper < bound.lower
-        last = found
-
-
 def test_a_plan_holds_for_every_history_within_it() -> None:
     users = ReturningUsers(limit=5)
     for size in range(1, 6):
@@ -208,17 +148,6 @@ def test_a_plan_holds_for_every_history_within_it() -> None:
         spent = users.spent(user, "1e-4", [EXACT])["exact"]
         assert spent is not None
         assert spent.upper <= planned.upper
-
-
-def test_all_methods_bound_the_exact_cost() -> None:
-    users = ReturningUsers().after(SMALL, ["ada", "bo"], times=3).after(GAUSSIAN, ["ada"], times=2)
-    found = users.worst("1e-5", width=COARSE)
-    assert found.keys() == METHODS.keys()
-    exactly = found["exact"]
-    assert exactly is not None
-    for value in found.values():
-        assert value is None or value.upper >= exactly.lower
-    assert found["rdp"] is not None
 
 
 def test_many_users_share_few_computations() -> None:
