@@ -140,60 +140,6 @@ def test_blank_records_of_randomized_response():
     assert epsilon(one, ONE, count=10, delta=0) == pytest.approx(10 * math.log(0.68 / 0.08))
 
 
-def sampled_replaced(q, mu, level, steps=20_000):
-    """delta of (1-q) N(0) + q N(mu) against (1-q) N(0) + q N(-mu), by a plain sum."""
-    low, high = -12.0, 12.0 + mu
-    width, total = (high - low) / steps, 0.0
-    for k in range(steps):
-        x = low + (k + 0.5) * width
-        up = 1 - q + q * math.exp(mu * x - mu * mu / 2)
-        down = 1 - q + q * math.exp(-mu * x - mu * mu / 2)
-        total += max(up - math.exp(level) * down, 0) * math.exp(-x * x / 2)
-    return total * width / math.sqrt(2 * math.pi)
-
-
-@pytest.mark.slow
-def test_sampled_records_that_are_replaced():
-    one = dp_event.PoissonSampledDpEvent(0.1, GAUSSIAN(2.0))
-    found = ExactAccountant(ONE).compose(one).get_delta(0.05)
-    truth = sampled_replaced(0.1, 0.5, 0.05)
-    assert truth * (1 - 1e-6) <= found <= truth * (1 + 1e-4)
-    theirs = PLDAccountant(ONE).compose(one, 20).get_epsilon(DELTA)
-    assert theirs * (1 - 1e-3) < epsilon(one, ONE, 20) <= theirs * (1 + 1e-6)
-
-
-@pytest.mark.slow
-def test_batches_that_are_truncated():
-    """A batch that may hold everybody is Poisson sampling; one of a single record costs more."""
-    plain = dp_event.PoissonSampledDpEvent(0.1, GAUSSIAN(2.0))
-    for relation in (ADD, ONE):
-        never = dp_event.TruncatedSubsampledGaussianDpEvent(30, 0.1, 30, 2.0)
-        often = dp_event.TruncatedSubsampledGaussianDpEvent(30, 0.1, 4, 2.0)
-        least = epsilon(plain, relation, 5)
-        assert least * (1 - 1e-9) <= epsilon(never, relation, 5) <= least * (1 + 1e-4)
-        theirs = PLDAccountant(relation).compose(often, 5).get_epsilon(DELTA)
-        assert least < epsilon(often, relation, 5) < theirs
-
-
-@pytest.mark.slow
-def test_samples_drawn_with_replacement():
-    """One draw is a batch of one; and it costs no less than batches of one size."""
-
-    def cost(kind, size):
-        return epsilon(kind(100, size, GAUSSIAN(8.0)), ONE, 3)
-
-    without, with_ones = (
-        dp_event.SampledWithoutReplacementDpEvent,
-        dp_event.SampledWithReplacementDpEvent,
-    )
-    assert cost(without, 1) * (1 - 1e-6) <= cost(with_ones, 1) <= cost(without, 1) * (1 + 1e-3)
-    assert cost(without, 3) < cost(with_ones, 3) < 2 * cost(without, 3)
-    everybody = dp_event.SampledWithReplacementDpEvent(1, 3, GAUSSIAN(8.0))
-    known = exactdp.mechanism("gaussian:sigma=8,sensitivity=6").epsilon(str(DELTA))
-    found = Fraction(epsilon(everybody, ONE))
-    assert known.lower <= found <= Fraction(known.upper) * (1 + Fraction(1, 10**4))
-
-
 @pytest.mark.parametrize(
     ("one", "relation"),
     [
@@ -214,13 +160,6 @@ def test_what_is_known_by_divergences_alone(one, relation):
         ours = ExactAccountant(relation).compose(one, count)
         assert ours.get_epsilon(DELTA) <= theirs.get_epsilon(DELTA) * 1.02
         assert ours.get_delta(2.0) <= theirs.get_delta(2.0) * 1.1
-
-
-def test_zcdp_that_is_sampled_costs_no_less_than_gaussian_noise():
-    def sampled(inner):
-        return epsilon(dp_event.PoissonSampledDpEvent(0.01, inner), ADD, 100)
-
-    assert sampled(GAUSSIAN(1.0)) < sampled(event("ZCDpEvent", rho=0.5, xi=0))
 
 
 def test_two_outcomes_of_sampled_zcdp():

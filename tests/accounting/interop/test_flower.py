@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.special import ive
 
 from exactdp import Enclosure, ParameterError
 from exactdp.accounting.interop.flower import server
@@ -221,26 +220,6 @@ def test_without_flower_it_says_what_to_install(monkeypatch):
 # -- the account ----------------------------------------------------------------------------------
 
 
-def skellam_delta(variance, shift, epsilon):
-    """sum (p(x) - e^epsilon p(x - shift))+ of the Skellam law, in floats."""
-    x = np.arange(-100, 101 + shift)
-    p, q = (ive(np.abs(each), variance) for each in (x, x - shift))
-    return float(np.maximum(p - np.exp(epsilon) * q, 0).sum())
-
-
-@pytest.mark.parametrize(
-    ("neighbours", "shift"), [pytest.param("replace", 2, marks=pytest.mark.slow), ("add-remove", 1)]
-)
-def test_one_coordinate_costs_what_it_does(neighbours, shift):
-    assert SMALL.squared_sensitivity == 2  # of a whole number within: 1
-    account = flower.FederatedAccount(SMALL, SHARE, neighbours=neighbours)
-    account.record(5, 4)
-    found = account.epsilon("1e-4")
-    low, high = float(found.lower), float(found)
-    assert skellam_delta(16, shift, high * (1 + 1e-9)) <= 1e-4
-    assert skellam_delta(16, shift, low * (1 - 1e-9)) >= 1e-4
-
-
 @pytest.mark.parametrize("share", [SHARE, DiscreteGaussian(sigma2=4)])
 def test_rounds_with_other_numbers_of_shares_compose(share):
     account = flower.FederatedAccount(SMALL, share)
@@ -250,17 +229,6 @@ def test_rounds_with_other_numbers_of_shares_compose(share):
     assert account.composition().uses == ((account.mechanism(5), 2), (account.mechanism(4), 1))
     assert account.mechanism(4).law == share.sum_of(4)
     assert account.composition(masked=False).uses == ((account.mechanism(1), 3),)
-
-
-@pytest.mark.slow
-def test_every_round_and_every_missing_share_costs():
-    all_there, one_missing = (flower.FederatedAccount(SMALL, SHARE) for _ in range(2))
-    all_there.record(5, 5)
-    one_missing.record(5, 4)
-    once, without = all_there.epsilon("1e-5"), one_missing.epsilon("1e-5")
-    all_there.record(5, 5)
-    assert once.upper < without.lower and without.upper < all_there.epsilon("1e-5").lower
-    assert all_there.epsilon("1e-5").upper < all_there.epsilon("1e-5", masked=False).lower
 
 
 def test_colluding_clients_take_their_shares_out():

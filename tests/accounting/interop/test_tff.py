@@ -152,13 +152,6 @@ def test_what_tff_refuses_is_refused(change, named):
         spec_from_tff(TFF | change, 10)
 
 
-def test_what_is_missing_is_named():
-    with pytest.raises(ParameterError, match="l2_clip"):
-        spec_from_tff({key: value for key, value in TFF.items() if key != "l2_clip"}, 10)
-    with pytest.raises(ParameterError, match="dimension"):
-        spec_from_tff(TFF, 0)
-
-
 @pytest.mark.parametrize(
     "change, named",
     [
