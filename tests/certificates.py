@@ -1,4 +1,4 @@
-"""Small mechanisms of every kind, audits of them at and beside the decision boundary, mutations."""
+"""Certificates as a forger leaves them: mutations, and what the prover makes of each."""
 
 import contextlib
 import copy
@@ -20,14 +20,8 @@ from jsonschema import Draft202012Validator
 
 import exactdp
 from exactdp import (
-    ZCDP,
-    ApproxDP,
-    Audit,
     Composition,
     Enclosure,
-    PureDP,
-    RenyiDP,
-    Verdict,
 )
 from exactdp.accounting.composition.composed import compose
 from exactdp.cli.main import main
@@ -67,94 +61,8 @@ from exactdp.mechanisms.shuffled import Shuffled
 from exactdp.mechanisms.sparse_vector import SparseVector
 from exactdp.mechanisms.threshold import Thresholded
 from exactdp.mechanisms.vector import VectorNoise
-from exactdp.verify import Claim, audit
+from exactdp.verify import Claim
 from exactdp.verify.guarantee import NOTIONS
-
-MECHANISMS: dict[str, Mechanism] = {
-    "laplace": AdditiveNoise(DiscreteLaplace(3), 2),
-    "laplace mod": AdditiveNoise(DiscreteLaplace(3), 2, 11),
-    "published": papers.published("2", 9).mechanism,
-    "gaussian": AdditiveNoise(DiscreteGaussian("7.3"), 2),
-    "gaussian mod": AdditiveNoise(DiscreteGaussian("7.3"), 2, 11),
-    "skellam": AdditiveNoise(Skellam(9), 2),
-    "skellam mod": AdditiveNoise(Skellam(9), 2, 11),
-    "binomial": AdditiveNoise(Binomial(30, "1/3"), 1),
-    "binomial mod": AdditiveNoise(Binomial(30, "1/3"), 2, 11),
-    "response": RandomizedResponse(1),
-    "revealing": RandomizedResponse(1, "1e-3"),
-    "pair": FinitePair(("a", "b", "c"), ("0.5", "0.3", "0.2"), ("0.2", "0.3", "0.5")),
-    "telling pair": FinitePair(("a", "b", "c"), ("0.5", "0.3", "0.2"), ("0.2", "0.8", "0")),
-    "finite law": AdditiveNoise(FiniteLaw({0: "0.5", 1: "0.2", 3: "0.3"}), 2, 7),
-    "polya 0.9": AdditiveNoise(PolyaDifference("0.9", 3), 2),
-    "polya 2.5": AdditiveNoise(PolyaDifference("2.5", 2), 1),
-    "polya mod": AdditiveNoise(PolyaDifference("0.9", 3), 2, 11),
-    "gaussian sum": AdditiveNoise(DiscreteGaussianSum(12, "0.5"), 2),
-    "batches of laplace": FixedSize(AdditiveNoise(DiscreteLaplace(3), 2), 2, 5),
-    "rounded number": VectorNoise(
-        DiscreteLaplace(3), RoundedReach(2, 1, "nearest"), neighbours="add-remove"
-    ),
-    "gaussian sum mod": AdditiveNoise(DiscreteGaussianSum(12, "0.5"), 2, 11),
-}
-COMPOSITIONS: dict[str, Composition] = {
-    "laplace": compose((AdditiveNoise(DiscreteLaplace(10), 3), 20)),
-    "published": compose((papers.published("2", 9).mechanism, 3)),
-    "gaussian": compose((AdditiveNoise(DiscreteGaussian(50), 1), 20)),
-    "gaussian mod": compose((AdditiveNoise(DiscreteGaussian(9), 1, 101), 5)),
-    "response": compose((RandomizedResponse("0.3"), 30)),
-    "revealing": compose((RandomizedResponse("0.3", "1e-6"), 10)),
-    "pair": compose((FinitePair(("a", "b"), ("2/3", "1/3"), ("1/3", "2/3")), 12)),
-    "telling pair": compose(
-        (FinitePair(("a", "b", "c"), ("0.5", "0.3", "0.2"), ("0.5", "0.4999", "1e-4")), 2)
-    ),
-    "laplace and response": compose(
-        (AdditiveNoise(DiscreteLaplace(10), 1), 5), (RandomizedResponse("0.3"), 5)
-    ),
-}
-OFF_LATTICE: dict[str, Composition] = {
-    "skellam": compose((AdditiveNoise(Skellam(30), 1), 6)),
-    "skellam and gaussian": compose(
-        (AdditiveNoise(Skellam(30), 1), 2), (AdditiveNoise(DiscreteGaussian(20), 2), 2)
-    ),
-    "binomial": compose((AdditiveNoise(Binomial(60, "1/2"), 1), 3)),
-    "asymmetric binomial": compose((AdditiveNoise(Binomial(40, "1/3"), 1), 2)),
-    "laplace mod": compose((AdditiveNoise(DiscreteLaplace(3), 2, 11), 3)),
-    "gaussian mod": compose((AdditiveNoise(DiscreteGaussian("7.3"), 2, 11), 3)),
-    "pair": compose((FinitePair(("a", "b", "c"), ("0.5", "0.3", "0.2"), ("0.2", "0.3", "0.5")), 4)),
-    "batches": compose((FixedSize(RandomizedResponse(1), 2, 5), 3)),
-}
-QUICK_ZCDP = ("gaussian", "response", "pair", "published", "binomial", "revealing", "finite")
-# for which the prover integrates, or the checker goes through many orders, for seconds
-SLOW = {(name, "approx") for name in MECHANISMS if name.startswith(("polya", "gaussian sum"))}
-SLOW |= {(name, "zcdp") for name in MECHANISMS if not name.startswith(QUICK_ZCDP)}
-SLOW |= {("gaussian mod", "zcdp"), ("gaussian sum", "zcdp"), ("gaussian sum mod", "zcdp")}
-KINDS: dict[str, Claim] = {
-    "pure": PureDP(1),
-    "approx": ApproxDP("0.5", "1e-4"),
-    "rdp": RenyiDP("5/2", "0.1"),
-    "zcdp": ZCDP("0.05"),
-}
-
-
-def with_bound(claim: Claim, bound: Fraction) -> Claim:
-    """The same claim about another number."""
-    if isinstance(claim, ApproxDP):
-        return ApproxDP(bound, claim.delta)
-    if isinstance(claim, RenyiDP):
-        return RenyiDP(claim.order, bound)
-    return type(claim)(bound)
-
-
-def audits(mechanism: Any, claim: Claim, nearness: str = "1e-9") -> Iterator[Audit]:
-    """The claim, and those that are just true and just false; decided ones only."""
-    first = audit(mechanism, claim)
-    if first.verdict is not Verdict.UNDECIDED:
-        yield first
-    low, high = first.measured.lower, first.measured.upper
-    if first.measured.is_finite() and low:
-        for end, sign, verdict in ((high, 1, Verdict.VERIFIED), (low, -1, Verdict.REFUTED)):
-            bound = Fraction(end) * (1 + sign * Fraction(nearness))
-            assert first.measured.at_most(bound) is (sign > 0)
-            yield Audit(mechanism, with_bound(claim, bound), verdict, first.measured)
 
 
 def certified(spec: str, claim: str) -> dict[str, Any]:

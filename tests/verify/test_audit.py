@@ -95,7 +95,7 @@ def test_claims_read_back(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["", "pure", "pure:", "pure:x", "pure:nan", "pure:-1", "pure:1,2", "approx:1", "approx:1,2",
-     "approx:1,-1e-6", "rdp:1,1", "rdp:2", "rdp:2,-1", "zcdp:inf", "foo:1"],
+     "approx:1,-1e-6", "rdp:1,1", "rdp:2", "rdp:2,-1", "zcdp:inf", "foo:1", "gdp", "gdp:-1"],
 )  # fmt: skip
 def test_bad_claims(text: str) -> None:
     with pytest.raises(ParameterError):

@@ -70,14 +70,6 @@ def test_it_is_made_without_the_package(archive, tmp_path):
     assert again.read_bytes() == archive.read_bytes()
 
 
-@pytest.mark.slow
-def test_files_that_are_none(archive, tmp_path):
-    path = tmp_path / "none.json"
-    path.write_text('{"format": 1, "format": 2}')
-    done = run(archive, str(path))
-    assert done.returncode == 2 and "twice" in done.stdout and not done.stderr
-
-
 BLOCKED = """
 import sys
 from importlib.abc import MetaPathFinder

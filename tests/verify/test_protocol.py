@@ -6,12 +6,11 @@ from fractions import Fraction
 
 import pytest
 from attrs import evolve
-from certificates import check, edited, mutations, reconstructed
+from certificates import check, edited
 
 from exactdp import (
     ZCDP,
     ApproxDP,
-    Certificate,
     NotCertifiedError,
     ParameterError,
     PureDP,
@@ -31,8 +30,6 @@ from exactdp.mechanisms.aggregation import Masking, PlainSum
 from exactdp.mechanisms.protocols import SumProtocol, Trust
 from exactdp.verify import audit
 from exactdp.verify.certificate import MismatchError, certificate_of
-from exactdp.verify.checker import laws
-from exactdp.verify.checker.arithmetic import precision
 from exactdp.verify.protocol import certify, through
 
 LAPLACE = SumProtocol(4, 2, 10, 19, PolyaDifference("1/4", 2))
@@ -58,11 +55,6 @@ def test_certifies_and_matches_every_kind(name):
     assert certificate.check().valid and certificate.verdict is Verdict.VERIFIED
     assert certificate.measured.contains(audit(protocol.released(), claim).measured.upper)
     certificate.matches(protocol)
-
-
-def test_survives_a_file(laplace, tmp_path):
-    laplace.write(tmp_path / "a.json")
-    Certificate.read(tmp_path / "a.json").matches(LAPLACE)
 
 
 @pytest.mark.parametrize(
@@ -102,14 +94,6 @@ def test_covers_fewer_missing_users_only():
         certificate.matches(LAPLACE, dropout=1, collusion=1)
     with pytest.raises(ParameterError, match="users - 1"):
         certify(LAPLACE, PureDP(1), dropout=4)
-
-
-@pytest.mark.slow
-def test_the_missing_noise_is_what_is_measured():
-    released = AdditiveNoise(PolyaDifference("1/2", 2), 2, 19)
-    found = certify(LAPLACE, PureDP(3), dropout=1, collusion=1)
-    truth = audit(released, PureDP(3)).measured
-    assert found.measured.lower <= truth.lower and truth.upper <= found.measured.upper
 
 
 def test_a_relaxed_aggregation_costs_twice_its_epsilon(laplace):
@@ -156,19 +140,6 @@ def test_no_field_can_be_changed(laplace, field):
     missing = edited(laplace.content, ("protocol", field), None)
     del missing["protocol"][field]
     assert "exactly the fields" in check(missing).reason
-
-
-@pytest.mark.parametrize("trust", ["central", "local", "everyone", None])
-def test_another_trust_is_another_law(laplace, trust):
-    assert not check(edited(laplace.content, ("protocol", "trust"), trust)).valid
-
-
-def test_versions_are_what_they_say(laplace):
-    plain = certificate_of(audit(LAPLACE.released(), PureDP(1))).content
-    for content in (laplace.content, plain):
-        assert content["version"] == 2 and check(content).valid
-        for version in (1, 3, 2.0, True, "2", None):
-            assert not check({**content, "version": version}).valid
 
 
 class _Sum:
@@ -230,47 +201,6 @@ def test_aggregations_sum_in_the_certified_modulus(laplace):
         through(certificate_of(audit(LAPLACE.released(), PureDP(1))), right)
 
 
-MADE = {
-    "polya-difference": PolyaDifference,
-    "skellam": Skellam,
-    "discrete-gaussian": DiscreteGaussian,
-    "discrete-laplace": DiscreteLaplace,
-    "binomial": Binomial,
-}
-
-
-def releases(content):
-    """Does this protocol, as the library builds it, release what is certified?"""
-    fields = dict(content["protocol"])
-    share, ways = dict(fields.pop("share")), (fields.pop("dropout"), fields.pop("collusion"))
-    relaxation = Fraction(fields.pop("relaxation"))
-    assert relaxation == 0
-    noise = MADE[share.pop("name")](**share)
-    protocol = SumProtocol(**{**fields, "noise": noise, "trust": Trust(fields["trust"])})
-    (certified,), _ = reconstructed(content)[0].uses, None
-    released = protocol.released(*ways)
-    plain = AdditiveNoise(released.law, released.sensitivity)
-    return certified.times == 1 and certified.mechanism in (
-        (released, plain) if content["verdict"] == "VERIFIED" else (released,)
-    )
-
-
-@pytest.mark.slow_cases("gaussian", "skellam")
-@pytest.mark.parametrize("name", CASES)
-def test_no_false_mutation_of_a_protocol_is_accepted(name):
-    content = certify(*CASES[name]).content
-    assert releases(content)
-    changed = [one for one in mutations(content) if one.get("protocol") != content["protocol"]]
-    kept = 0
-    for one in changed:
-        if "protocol" in one and check(one).valid:
-            kept += 1
-            assert releases(one), one["protocol"]
-    # what may change: the accuracy where the modulus leaves room; another way to write a number;
-    # users of whom one share alone counts, or none is added
-    assert kept < len(changed) / 4
-
-
 @pytest.mark.slow
 def test_missing_shares_of_a_real_batch_are_certified_on_both_sides():
     protocol = papers.theorem1("0.5", 1024, 10**6).protocol
@@ -284,17 +214,6 @@ def test_missing_shares_of_a_real_batch_are_certified_on_both_sides():
             assert not check(changed).valid
     thousand = papers.theorem1("0.5", 1000, 10**6).protocol
     certify(thousand, PureDP("0.57"), dropout=50).matches(thousand, dropout=50)
-
-
-@pytest.mark.slow_cases("4")
-@pytest.mark.parametrize("modulus", [4, 5, 7, 11, 40])
-def test_the_loss_of_polya_noise_mod_m_is_enclosed(modulus):
-    with precision(96):
-        low, high = laws.PolyaDifference(Fraction(3, 4), Fraction(3)).wrapped_loss(2, modulus)
-    law = PolyaDifference("3/4", 3)
-    truth = audit(AdditiveNoise(law, 2, modulus), PureDP(1)).measured
-    assert low <= truth.upper and truth.lower <= high
-    assert modulus < 40 or high - low < Fraction(1, 10**4)
 
 
 def usual_claim(protocol):

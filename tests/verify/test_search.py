@@ -8,14 +8,12 @@ from flint import arb
 from oracles import discrete_gaussian
 
 from exactdp import ZCDP, ApproxDP, Enclosure, ParameterError, PureDP, RenyiDP, UndecidedError
-from exactdp.exact.number import ball
 from exactdp.exact.precision import refine
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussianSum, DiscreteLaplace, PolyaDifference
 from exactdp.mechanisms.papers import theorem6
 from exactdp.verify.search import (
     Axis,
     Compared,
-    _spread,
     between,
     claimed,
     search,
@@ -101,20 +99,6 @@ def tail_bound(law, threshold, level):
     )
 
 
-def test_tails_and_tau():
-    def level(at):
-        return (-ball(at["t"] / at["scale"])).exp()  # e^(-t/scale): true; the truth is smaller
-
-    axes = [Axis("scale", [1, 3]), whole_numbers("t", 0, 12, 4)]
-    true = tail_bound(lambda at: DiscreteLaplace(at["scale"]), lambda at: at["t"], level)
-    result = search(axes, true, seconds=60)
-    assert result.violation is None and result.is_exhausted and result.total == 8
-    false = tail_bound(
-        lambda at: DiscreteLaplace(at["scale"]), lambda at: at["t"], lambda at: level(at) / 3
-    )
-    assert search(axes, false, seconds=60).violation is not None
-
-
 def test_the_largest_ratio_is_enclosed():
     axis, ask = listed(["0.25", ("0.5", "0.6"), ("0.55", "0.58"), "0.1"])
     result = search([axis], ask, seconds=60)
@@ -160,15 +144,6 @@ def test_the_budget_decides_the_coverage_and_nothing_else():
     assert search([axis], ask, seconds=0).covered == 1
 
 
-@pytest.mark.parametrize("total", [1, 2, 3, 7, 8, 100])
-def test_every_point_is_visited_once(total):
-    assert sorted(_spread(total)) == list(range(total))
-
-
-def test_the_order_spreads():
-    assert list(_spread(8)) == [0, 4, 2, 6, 1, 5, 3, 7]
-
-
 def test_axes():
     assert between("x", 0, 1, 3).values == (0, Fraction(1, 2), 1)
     assert whole_numbers("n", 2, 7, 2).values == (2, 4, 6)
@@ -185,14 +160,6 @@ def test_axes():
         search([axis], ask, seconds=-1)
     with pytest.raises(ParameterError, match="grid"):
         search([whole_numbers("i", 1, 10**4), whole_numbers("j", 1, 10**4)], ask, seconds=1)
-
-
-def test_the_example():
-    import doctest
-
-    from exactdp.verify import search as module
-
-    assert doctest.testmod(module).failed == 0
 
 
 def test_theorem_6_s_accuracy_is_found_too_small():

@@ -1,6 +1,5 @@
 """Flower: integers pass through its SecAgg+ unchanged, and what the rounds cost is enclosed."""
 
-import doctest
 import logging
 import re
 import subprocess
@@ -13,7 +12,6 @@ import numpy as np
 import pytest
 
 from exactdp import Enclosure, ParameterError
-from exactdp.accounting.interop.flower import server
 from exactdp.interop import flower
 from exactdp.mechanisms import Binomial, DiscreteGaussian, Skellam
 from exactdp.mechanisms.protocols.federated import Encoding, error_bound
@@ -261,12 +259,6 @@ def test_what_cannot_be_accounted_for_is_refused():
 
 
 # -- Flower itself --------------------------------------------------------------------------------
-
-
-def test_the_examples_of_flower_itself():
-    pytest.importorskip("flwr")
-    tried = doctest.testmod(server)
-    assert tried.attempted and not tried.failed
 
 
 @pytest.mark.slow
