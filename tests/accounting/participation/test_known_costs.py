@@ -29,12 +29,6 @@ def test_what_cannot_be_told_is_not_claimed(target: int, vague: int, most: int) 
     assert most_uses(cost, Fraction(target), most) == expected
 
 
-def test_the_limit_of_the_search() -> None:
-    free = Enclosure.exactly(0)
-    assert most_uses(lambda _: free, Fraction(0), 10**9) == (10**9, 10**9)
-    assert most_uses(lambda _: free, Fraction(1), 0) == (0, 0)
-
-
 def test_nothing_fits() -> None:
     assert most_uses(lambda _: Enclosure.exactly(2), Fraction(1), 10) == (0, 0)
     unknown = Enclosure(Fraction(0), Decimal("Infinity"))

@@ -52,22 +52,6 @@ def test_the_truth_is_not_rejected(samples, mechanism):
     assert (found.samples, found.error) == (samples, 1e-6)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("mechanism", [None, CLAIMED])
-@pytest.mark.parametrize(("true", "samples", "seeds"), [(0.55, 100_000, 50), (0.525, 10**6, 10)])
-def test_a_little_too_much_is_found_every_time(true, samples, seeds, mechanism):
-    for seed in range(seeds):
-        found = audit_sampler(laplace(true), HALF, samples=samples, rng=seed, mechanism=mechanism)
-        assert found.verdict is VIOLATION
-
-
-@pytest.mark.slow
-def test_the_truth_is_not_rejected_with_ten_million_samples():
-    found = audit_sampler(laplace(0.5), HALF, samples=10**7, rng=1, mechanism=CLAIMED)
-    assert found.verdict is NONE
-    assert 0.49 < found.epsilon < 0.5 < found.detectable_epsilon < 0.504
-
-
 @pytest.mark.parametrize("known", [False, True])
 def test_the_published_noise_is_found_with_ten_thousand_samples(known):
     released = papers.published("0.1", 1024).mechanism

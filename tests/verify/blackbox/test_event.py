@@ -42,7 +42,3 @@ def test_residues():
     assert moved.count(OUTCOMES) == sum((x + 4) % 10 <= 2 for x in OUTCOMES.tolist())
     assert str(moved) == "0 <= (x + 4) mod 10 <= 2"
     assert moved.to_json() == {"intervals": [[0, 2]], "modulus": 10, "origin": -4}
-
-
-def test_long_events_are_cut_short():
-    assert str(Event(tuple((2 * k, 2 * k) for k in range(9)))).endswith("or 3 more intervals")

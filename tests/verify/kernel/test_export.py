@@ -3,9 +3,7 @@
 import hashlib
 import re
 from fractions import Fraction
-from math import comb
 
-import mpmath
 import pytest
 from attrs import evolve
 from kernel_cases import GAUSSIANS, LISTS, NEAR, SAMPLED, theorem
@@ -15,13 +13,10 @@ from exactdp.accounting.composition.composed import compose
 from exactdp.mechanisms.spec import parse_use
 from exactdp.verify import audit, parse_claim
 from exactdp.verify.certificate import certificate_of
-from exactdp.verify.checker.laws import DiscreteGaussian
-from exactdp.verify.checker.mechanisms import Additive, Sampled
 from exactdp.verify.checker.reading import read
 from exactdp.verify.kernel import NotWrittenError, theorem_in, theorem_of
 from exactdp.verify.kernel.forms import FORMS, FormError, recognise
 from exactdp.verify.kernel.library import sources
-from exactdp.verify.kernel.sampled import log_sum
 
 LAPLACE = """\
 (* exactdp theorem, version 1: discrete Laplace, pure, VERIFIED *)
@@ -130,14 +125,6 @@ def test_statements(pair, spec, claim, statement):
     assert form.write(numbers) == text
 
 
-def test_tables_are_the_columns_over_one_denominator(pair):
-    _, numbers = recognise(theorem("pmf:file={pair}", "pure:1", pair))
-    p, q = numbers["A"], numbers["B"]
-    assert sum(p) == sum(q)
-    assert [Fraction(each, sum(p)) for each in p] == [Fraction(x) for x in ("0.5", "0.3", "0.2")]
-    assert [Fraction(each, sum(q)) for each in q] == [Fraction(x) for x in ("0.25", "0.45", "0.3")]
-
-
 def test_a_list_says_its_uses_in_fours(pair):
     """Uses, scale as a quotient, sensitivity; 0 where it is randomized response of 1/scale."""
     spec = "discrete-laplace:scale=7/3,sensitivity=4*3 + randomized-response:epsilon=2/5*6"
@@ -170,19 +157,6 @@ def test_a_list_of_gaussians_says_its_uses_in_nines(pair):
     )
 
 
-def test_conversion_is_at_an_order_that_gives_delta(pair):
-    """By the formula of Canonne, Kamath and Steinke; just below it, a grid of losses tells."""
-    spec, rho = "discrete-gaussian:sigma2=100*50", mpmath.mpf(1) / 4
-    _, numbers = recognise(theorem(spec, "approx:3.5425,1e-6", pair))
-    a, epsilon = mpmath.mpf(numbers["c"]) / numbers["o"], mpmath.mpf("3.5425")
-    delta = mpmath.exp((a - 1) * (a * rho - epsilon)) * (1 - 1 / a) ** a / (a - 1)
-    assert mpmath.mpf("0.99e-6") < delta <= mpmath.mpf("1e-6")
-    form, _ = recognise(theorem(spec, "approx:3.5422,1e-6", pair))
-    assert form.title == "discrete Gaussian, K uses, VERIFIED"
-    with pytest.raises(NotWrittenError, match="its rho implies"):
-        theorem(f"{spec} + discrete-gaussian:sigma2=10", "approx:3.7,1e-6", pair)
-
-
 def test_sampled_users_are_said_in_elevens(pair):
     """The same nine, and after the uses the probability as a quotient."""
     text = theorem(SAMPLED[2][0], SAMPLED[2][1], pair)
@@ -199,30 +173,6 @@ def test_sampled_users_cost_what_whole_orders_imply(pair, spec, verified, beyond
     assert recognise(theorem(spec, verified, pair))[0].verified
     with pytest.raises(NotWrittenError, match="no theorem of sampled users"):
         theorem(spec, beyond, pair)
-
-
-@pytest.mark.parametrize(
-    ("sigma2", "rate", "moved", "order"),
-    [("4", "1/100", 1, 24), ("1/3", "1/2", 2, 3), ("7/3", "9/10", 3, 2), ("50", "1/7", 1, 40)],
-)
-def test_sampled_divergences_beside_their_sums(sigma2, rate, moved, order):
-    """Of numbers the bound is what removing a user costs, and adding one costs less."""
-    one = Additive(DiscreteGaussian(Fraction(sigma2)), moved, None)
-    with mpmath.workdps(60):
-        q, s = (
-            mpmath.mpf(each.numerator) / each.denominator for each in map(Fraction, (rate, sigma2))
-        )
-        weights = {k: mpmath.exp(-k * k / (2 * s)) for k in range(-400, 401)}
-        normaliser = mpmath.fsum(weights.values())
-        removed = added = mpmath.mpf(0)
-        for k in range(-300, 300):
-            without = weights[k] / normaliser
-            mixed = q * weights[k - moved] / normaliser + (1 - q) * without
-            removed += mixed**order * without ** (1 - order)
-            added += without**order * mixed ** (1 - order)
-        bound = log_sum([(Sampled(one, Fraction(rate)), 1)], order)
-        assert abs(bound - mpmath.log(removed)) <= 1e-11 * mpmath.log(removed)
-        assert 0 < added < removed
 
 
 def test_a_pair_says_which(pair, tmp_path):
@@ -295,28 +245,6 @@ def test_both_verdicts_are_written(pair, spec, verified, refuted):
         assert Fraction(numbers["a"], numbers["b"]) == Fraction(
             named["rho" if form.kind == "zcdp" else "epsilon"]
         )
-
-
-@pytest.mark.parametrize("trials", [1, 2, 7, 16, 61, 200])
-@pytest.mark.parametrize("epsilon", ["0", "0.1", "1", "3"])
-def test_the_threshold_of_fair_bits(pair, trials, epsilon):
-    """The excess over all outcomes below it is all there is."""
-    numbers = recognise(
-        theorem(f"binomial:trials={trials},probability=1/2", f"approx:{epsilon},0.4", pair)
-    )[1]
-    m, power = numbers["m"], mpmath.exp(mpmath.mpf(epsilon))
-    gains = [comb(trials, k + 1) - power * comb(trials, k) for k in range(trials + 1)]
-    assert all(gain >= 0 for gain in gains[:m]) and all(gain <= 0 for gain in gains[m:])
-
-
-def test_precision_follows_how_close_the_claim_is(pair):
-    near, far = (
-        recognise(theorem("pmf:file={pair}", f"pure:{claim}", pair))[1]["r"]
-        for claim in ("0.69314718055994530941723213", "1")
-    )
-    assert near > far >= 60
-    gap = mpmath.mpf("0.69314718055994530941723213") - mpmath.log(2)
-    assert 2.0**-near < gap  # the error of exp is smaller than what is to be told
 
 
 @pytest.mark.parametrize(
