@@ -33,11 +33,6 @@ def renyi(pair: Listed, order: Fraction | int | str) -> mpf:
         return mpmath.log(mpmath.fsum(p**a * q ** (1 - a) for p, q in pair if p)) / (a - 1)
 
 
-def kl(pair: Listed) -> mpf:
-    with mpmath.workdps(DIGITS):
-        return mpmath.fsum(p * mpmath.log(p / q) for p, q in pair if p)
-
-
 def delta(pair: Listed, level: mpf) -> mpf:
     with mpmath.workdps(DIGITS):
         odds = mpmath.exp(level)

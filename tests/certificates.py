@@ -129,7 +129,6 @@ def places(content: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any
 
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d{1,4})?|-?\d+/\d+")
-NEAR = [(1, 2), (-1, 2), (1, 6), (-1, 6)]
 OTHER_NAMES = ("skellam", "discrete-laplace", "pair", "additive", "rdp", "approx", "REFUTED", "x")
 
 

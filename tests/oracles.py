@@ -12,7 +12,6 @@ from flint import arb
 from mpmath import mpf
 
 from exactdp import Enclosure
-from exactdp.mechanisms.laws.law import Law
 
 Pmf = Callable[[int], mpf]
 
@@ -130,14 +129,6 @@ def assert_holds(found: Enclosure, truth: mpf, relative: float = 1e-11) -> None:
     lower, upper = Fraction(found.lower), Fraction(found.upper)
     assert lower - slack <= value <= upper + slack, (str(found), truth)
     assert upper - lower <= Fraction(relative) * abs(value), (str(found), truth)
-
-
-def assert_tails(law: Law, t: int, upper: mpf) -> None:
-    """P(X >= t) of a law that is symmetric about 0, by every name."""
-    assert_holds(law.sf(t - 1), upper)
-    assert_holds(law.cdf(-t), upper)
-    assert_holds(law.cdf(t - 1), 1 - upper)
-    assert_holds(law.two_sided_tail(t - 1), 2 * upper)
 
 
 def assert_meet(one: Enclosure, other: Enclosure) -> None:
