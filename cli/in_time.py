@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..exact import OutOfTimeError, time_left
+from ..exact import OutOfTimeError, is_over
 
-LATE = "not all was found in the time allowed (--time S allows more)"
+LATE = "not all was found in the time allowed (--time S or --budget UNITS allows more)"
 
 _Found = TypeVar("_Found")
 _Nothing = TypeVar("_Nothing")
@@ -26,7 +26,7 @@ class Figures:
         """What is computed; nothing, where the time ends first."""
         try:
             found = compute()
-            self.late |= not time_left()
+            self.late |= is_over()
             return found
         except OutOfTimeError:
             self.late = True

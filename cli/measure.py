@@ -201,7 +201,7 @@ def _attempt(compute: Callable[[], Enclosure]) -> tuple[Enclosure, str | None]:
     except DoesNotApplyError:
         raise
     except OutOfTimeError:
-        return found, "undecided in the time allowed (--time S allows more)"
+        return found, "undecided in the time allowed (--time S or --budget UNITS allows more)"
     except (ArithmeticError, NotImplementedError) as error:
         return _ANYTHING, f"undecided: {error}"
 

@@ -13,11 +13,13 @@ import typer
 from ..accounting import scenario
 from ..accounting.composition.composed import Composition, compose
 from ..accounting.scenario import Use, neighbours, orientation, sampled_users
+from ..exact.budget import SECOND
 from ..exact.number import ParameterError, exact, located, whole
 from ..mechanisms.pair_file import read_text
 from ..mechanisms.spec import Spec, parse_use
 
 DEFAULT_TIME = "60"
+_LONGEST = 10**6  # seconds
 
 
 def option(metavar: str, help: str) -> Any:
@@ -52,6 +54,14 @@ Time: TypeAlias = Annotated[
         "--time", metavar="S", help="seconds it may take; then it answers with what it knows"
     ),
 ]
+Budget: TypeAlias = Annotated[
+    str | None,
+    option(
+        "UNITS",
+        "how much work it may do, the same on every machine; a second does about 1e6 (3e7; "
+        "more with a longer --time)",
+    ),
+]
 Note: TypeAlias = Annotated[
     str | None, option("TEXT", "a line for the certificate to hold; nothing proves it")
 ]
@@ -71,7 +81,18 @@ def read_note(text: str | None, certificate: object) -> str | None:
 
 def read_time(text: str) -> float:
     """Read --time, seconds above 0 and at most a million."""
-    return float(exact(text, "--time", above=0, at_most=10**6))
+    return float(exact(text, "--time", above=0, at_most=_LONGEST))
+
+
+def read_budget(text: str | None, seconds: str, usual: str) -> tuple[float, str]:
+    """Read --budget, units of work, beside --time; with it the usual --time does not end the work.
+
+    Without it, half of what these seconds are enough for, or of the usual ones if those are more.
+    """
+    if text is None:
+        return SECOND * max(read_time(seconds), read_time(usual)) / 2, seconds
+    units = float(exact(text, "--budget", at_least=1, at_most=SECOND * _LONGEST))
+    return units, str(_LONGEST) if seconds == usual else seconds
 
 
 def read_dropouts(texts: Sequence[str], users: int, usual: Sequence[str]) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from fractions import Fraction
@@ -13,9 +14,9 @@ from typing import Any
 from attrs import frozen
 from typer import Exit
 
-from ..exact import OutOfTimeError, ParameterError, UndecidedError, decimal_text
+from ..exact import OutOfTimeError, ParameterError, UndecidedError, decimal_text, within
 from ..exact.table import Table, csv_text, html_text
-from .options import Form, Json
+from .options import Budget, Form, Json, Time, read_budget
 from .part import Line as Line
 from .part import Part as Part
 
@@ -33,19 +34,29 @@ class Result:
 
 
 def printed(command: Callable[..., Result]) -> Callable[..., int]:
-    """The command with `--json` and `--format`: what it returns is printed so."""
+    """The command with `--json` and `--format`: what it returns is printed so.
+
+    Where it has `--time`, what is computed has `--budget` as well.
+    """
     known = inspect.signature(command, eval_str=True)
     asks = "as_json" in known.parameters  # the command itself: what it does depends on it
+    seconds = known.parameters.get("seconds")
+    measures = seconds is not None and seconds.annotation == Time
 
     @wraps(command)
-    def run(*given: Any, as_json: bool, form: str, **named: Any) -> int:
+    def run(*given: Any, as_json: bool, form: str, budget: str | None = None, **named: Any) -> int:
         if form not in (*_FORMS, "table"):
             raise ParameterError(
                 f"--format must be one of table, {', '.join(_FORMS)}, got {form[:40]!r}"
             )
         as_json |= form == "json"
+        named |= {"as_json": as_json} if asks else {}
+        work = math.inf
+        if seconds is not None and measures:
+            work, named["seconds"] = read_budget(budget, named["seconds"], seconds.default)
         try:
-            result = command(*given, **named, **({"as_json": as_json} if asks else {}))
+            with within(work):
+                result = command(*given, **named)
             if as_json or form != "table":
                 print(_FORMS["json" if as_json else form](result))
             else:
@@ -62,9 +73,14 @@ def printed(command: Callable[..., Result]) -> Callable[..., int]:
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual, annotation=kind)
         for name, usual, kind in (("as_json", False, Json), ("form", "table", Form))
     ]
+    if measures:
+        usual = inspect.Parameter("budget", more[0].kind, default=None, annotation=Budget)
+        more.insert(0, usual)
     own = [each for each in known.parameters.values() if each.name != "as_json"]
     vars(run)["__signature__"] = known.replace(parameters=[*own, *more])
-    vars(run)["__annotations__"] = command.__annotations__ | {"as_json": Json, "form": Form}
+    vars(run)["__annotations__"] = command.__annotations__ | {
+        each.name: each.annotation for each in more
+    }
     return run
 
 

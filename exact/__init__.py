@@ -1,6 +1,6 @@
 """Exact real parameters and certified enclosures: what every other part computes with."""
 
-from .budget import OutOfTimeError, spend, time_left, time_limit
+from .budget import OutOfTimeError, is_over, spend, time_left, time_limit, within
 from .enclosure import Enclosure, Endpoint, UndecidedError
 from .number import (
     ExactInput,
@@ -43,6 +43,7 @@ __all__ = [
     "enclose",
     "enclose_between",
     "exact",
+    "is_over",
     "mpf",
     "refine",
     "refine_each",
@@ -50,5 +51,6 @@ __all__ = [
     "time_left",
     "time_limit",
     "whole",
+    "within",
     "working_precision",
 ]

@@ -34,6 +34,7 @@ class _Allowance:
 
     def __init__(self, left: float, outer: _Allowance | None) -> None:
         self.left, self.outer = left, outer
+        self.quick = outer is not None and outer.quick  # is it, or one around it, of `quickly`?
 
 
 _end: ContextVar[float] = ContextVar("exactdp_end", default=math.inf)
@@ -62,12 +63,21 @@ def time_left() -> float:
     return max(_end.get() - time.monotonic(), 0.0)
 
 
+def is_over() -> bool:
+    """Has a limit of work or of time ended?"""
+    allowance = _allowance.get()
+    while allowance is not None and allowance.left >= 0:
+        allowance = allowance.outer
+    return allowance is not None or not time_left()
+
+
 @contextmanager
-def within(units: float) -> Iterator[None]:
+def within(units: float) -> Iterator[_Allowance]:
     """Allow the block so many units of work; one inside another can only have less."""
-    token = _allowance.set(_Allowance(units, _allowance.get()))
+    allowance = _Allowance(units, _allowance.get())
+    token = _allowance.set(allowance)
     try:
-        yield
+        yield allowance
     finally:
         _allowance.reset(token)
 
@@ -98,12 +108,14 @@ def time_limit(seconds: ExactInput) -> Iterator[None]:
 
 @contextmanager
 def unhurried() -> Iterator[None]:
-    """Let the block end, whatever time is left: it is short, and nothing is known without it."""
-    token = _end.set(math.inf)
+    """Let the block end, whatever is left: it is short, and nothing is known without it."""
+    time, around = _end.set(math.inf), _allowance.get()
+    work = _allowance.set(around if around is not None and around.quick else None)
     try:
         yield
     finally:
-        _end.reset(token)
+        _end.reset(time)
+        _allowance.reset(work)
 
 
 def in_time(ask: Callable[[], _Answer], nothing: _Other) -> _Answer | _Other:
@@ -115,8 +127,9 @@ def in_time(ask: Callable[[], _Answer], nothing: _Other) -> _Answer | _Other:
 
 
 def quickly(ask: Callable[[], _Answer], nothing: _Other, units: float = QUICK) -> _Answer | _Other:
-    """What is asked for, in so many units, whatever time is left; nothing, where they end first."""
-    with suppress(OutOfTimeError), unhurried(), within(units):
+    """What is asked for, in so many units, whatever else is left; nothing, where they end first."""
+    with suppress(OutOfTimeError), unhurried(), within(units) as allowance:
+        allowance.quick = True
         return ask()
     return nothing
 

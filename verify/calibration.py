@@ -17,7 +17,7 @@ from typing import NoReturn
 from attrs import evolve, frozen
 
 from ..accounting.composition.composed import Composition, compose
-from ..exact.budget import SECOND, OutOfTimeError, spend, time_left, within
+from ..exact.budget import SECOND, OutOfTimeError, is_over, spend, within
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, decimal_text, whole
 from ..exact.precision import CAP
@@ -249,7 +249,7 @@ def calibrate(family: Family, claim: Guarantee, times: ExactInput = 1) -> Calibr
     except OutOfTimeError:
         raise UnfinishedError(family.parameter, *costs.search.nearest()) from None
     except UndecidedError:
-        if time_left():
+        if not is_over():
             raise
         raise UnfinishedError(family.parameter, *costs.search.nearest()) from None
     if costs.cover is None:
@@ -278,7 +278,7 @@ def _walked(costs: _Costs, cover: Cover, edge: Edge, side: int) -> Edge:
     except OutOfTimeError:
         return evolve(edge, why=_LATE, late=True)
     except UndecidedError as error:
-        if not time_left():
+        if is_over():
             return evolve(edge, why=_LATE, late=True)
         why = f"not proved: {error}"
     return evolve(edge, why=why)

@@ -29,9 +29,9 @@ from ..scenario import Scenario
 from .by_envelope import by_envelope
 from .by_orders import by_orders
 
-COARSE = "for want of time it was measured on a coarse lattice only"
-FROM_ABOVE = "for want of time only a bound from above was found"
-FROM_SOME = "for want of time the uses of most noise count from above only"
+COARSE = "with the work or the time allowed it was measured on a coarse lattice only"
+FROM_ABOVE = "with the work or the time allowed only a bound from above was found"
+FROM_SOME = "with the work or the time allowed the uses of most noise count from above only"
 _VAGUE = Fraction(1, 2)
 _EACH = 2 * QUICK  # units of work for each
 

@@ -57,6 +57,7 @@ from .privacy_profile import exceeding
 from .wrapped import is_enumerable
 
 _MOST_WINDOWS = 256
+_EVENT = 60  # units of work
 _INFINITY = Decimal("Infinity")
 _ZERO = Enclosure.exactly(0)
 _OPEN = "which test tells most is open"
@@ -236,7 +237,7 @@ def _of_listed(outcomes: Listed) -> Enclosure:
     events = _events(each)
     lower = upper = arb(0)
     for event in events[1:-1]:
-        spend()
+        spend(_EVENT)
         if (found := separation(*event).lower()) > lower:
             lower = found
     largest = smallest = arb(1)

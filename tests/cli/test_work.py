@@ -1,0 +1,39 @@
+"""`--budget`: a limit of work, which ends a command at the same step on every machine."""
+
+import json
+from decimal import Decimal
+
+import pytest
+
+from exactdp.cli.main import main
+
+LISTS = (
+    ["skellam:variance=100,l2=4*1000"],
+    ["polya-difference:shape=1/2,scale=20*100"],
+    ["skellam:variance=100*20", "laplace:scale=10*5"],
+)
+
+
+def value(capsys, words):
+    assert main(["compose", *words, "--delta", "1e-6", "--json"]) in (0, 3)
+    out = capsys.readouterr().out
+    return json.loads(out)["results"][0], out
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize("uses", LISTS, ids=" ".join)
+def test_less_work_gives_a_wider_bracket_of_the_same_figure(capsys, uses):
+    (little, first), (again, second) = (value(capsys, [*uses, "--budget", "1"]) for _ in "ab")
+    more, _ = value(capsys, [*uses, "--budget", "1e9"])
+    assert little == again and first == second
+    assert Decimal(little["lower"]) <= Decimal(more["upper"]) < Decimal("Infinity")
+    assert Decimal(more["lower"]) <= Decimal(little["upper"]) < Decimal("Infinity")
+    assert Decimal(little["lower"]) > 0
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize("wrong", ["0", "x", "nan", "1e13"])
+def test_bad_budgets_are_one_line(capsys, wrong):
+    assert main(["compose", "gaussian:sigma=1", "--delta", "1e-6", "--budget", wrong]) == 2
+    error = capsys.readouterr().err
+    assert "--budget" in error and error.count("\n") == 1
