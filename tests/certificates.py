@@ -19,10 +19,7 @@ from flint import fmpz_mat
 from jsonschema import Draft202012Validator
 
 import exactdp
-from exactdp import (
-    Composition,
-    Enclosure,
-)
+from exactdp import Composition, Enclosure
 from exactdp.accounting.composition.composed import compose
 from exactdp.cli.main import main
 from exactdp.exact.number import decimal_text, exact, whole

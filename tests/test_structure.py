@@ -10,7 +10,6 @@ ROOT = Path(__file__).resolve().parent.parent
 # each folder may import those before it
 FLOORS = ("exact", "losses", "mechanisms", "accounting", "verify", "ledger", "bandit", "report")
 FLOORS += ("cli",)
-CHECKER = "verify/checker"
 
 
 def imports():
@@ -46,9 +45,3 @@ def test_a_folder_imports_those_below_it(folder):
     for place, named in IMPORTS.items():
         if place[0] == folder:
             assert not {one[0] for one in named} & above, "/".join(place)
-
-
-def test_the_checker_imports_nothing_but_itself():
-    for place, named in IMPORTS.items():
-        if "/".join(place).startswith(CHECKER):
-            assert all("/".join(one).startswith(CHECKER) for one in named), "/".join(place)

@@ -5,10 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from certificates import (
-    check,
-    edited,
-)
+from certificates import check, edited
 
 import exactdp.verify.checker as checker
 from exactdp import audit, certify, compose

@@ -8,11 +8,7 @@ import oracles
 import pytest
 from attrs import field, frozen
 
-from exactdp import (
-    Enclosure,
-    NotCertifiedError,
-    Verdict,
-)
+from exactdp import Enclosure, NotCertifiedError, Verdict
 from exactdp.accounting.levels import read_delta
 from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
 from exactdp.verify import Family, audit, calibrate

@@ -8,15 +8,7 @@ import pytest
 from attrs import evolve
 from certificates import check, edited
 
-from exactdp import (
-    ZCDP,
-    ApproxDP,
-    NotCertifiedError,
-    ParameterError,
-    PureDP,
-    RenyiDP,
-    Verdict,
-)
+from exactdp import ZCDP, ApproxDP, NotCertifiedError, ParameterError, PureDP, RenyiDP, Verdict
 from exactdp.mechanisms import (
     AdditiveNoise,
     Binomial,

@@ -11,14 +11,7 @@ from exactdp import ZCDP, ApproxDP, Enclosure, ParameterError, PureDP, RenyiDP, 
 from exactdp.exact.precision import refine
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussianSum, DiscreteLaplace, PolyaDifference
 from exactdp.mechanisms.papers import theorem6
-from exactdp.verify.search import (
-    Axis,
-    Compared,
-    between,
-    claimed,
-    search,
-    whole_numbers,
-)
+from exactdp.verify.search import Axis, Compared, between, claimed, search, whole_numbers
 
 
 def laplace(at):

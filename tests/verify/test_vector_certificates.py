@@ -10,18 +10,10 @@ from typing import Any
 import mpmath
 import oracles
 import pytest
-from certificates import (
-    certified,
-    check,
-    edited,
-    resealed,
-)
+from certificates import certified, check, edited, resealed
 from conformance import truth
 
-from exactdp import (
-    Certificate,
-    certify,
-)
+from exactdp import Certificate, certify
 from exactdp.cli.main import main
 from exactdp.verify import parse_claim
 from exactdp.verify.checker.__main__ import main as checker

@@ -8,19 +8,10 @@ from math import comb, factorial, log
 import mpmath
 import oracles
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from mpmath import mpf
 from normal_quantiles import steps
 
-from exactdp.accounting.envelope import (
-    NoEnvelopeError,
-    gaussian_distance,
-    unit_bound,
-    unit_parameter,
-)
-from exactdp.accounting.envelope.sums import masses, tails
-from exactdp.exact import enclose, working_precision
+from exactdp.accounting.envelope import NoEnvelopeError, unit_bound, unit_parameter
 from exactdp.mechanisms.laws import (
     Binomial,
     DiscreteGaussian,
@@ -113,19 +104,6 @@ def test_of_sums_it_is_the_largest_step(count, sigma2):
     oracles.assert_holds(unit_parameter(DiscreteGaussianSum(count, sigma2)), found[0])
 
 
-@settings(max_examples=4)
-@given(st.integers(2, 40), st.fractions(Fraction(1, 30), 2, max_denominator=40))
-def test_probabilities_by_doubling_are_those_of_the_law(count, sigma2):
-    law = DiscreteGaussianSum(count, sigma2)
-    last = 6
-    with working_precision(96):
-        for mass, known in zip(masses(law, last), law.balls(0, last), strict=True):
-            assert mass.overlaps(known)
-            assert mass.rel_accuracy_bits() > 60
-        assert tails(law, 3)[2].overlaps(law.upper_tail(3))
-        assert tails(law, 3)[2].rel_accuracy_bits() > 60
-
-
 @pytest.mark.parametrize(
     ("law", "limit"),
     [
@@ -148,15 +126,6 @@ def test_the_certificate_covers_what_the_curvature_leaves_open():
     open_one = unit_parameter(DiscreteGaussianSum(4000, "0.25"))
     assert not open_one.is_within(Fraction(1, 10**6)) and open_one.is_within(Fraction(1, 10**4))
     assert open_one.why
-
-
-def test_the_ball_is_the_same_number():
-    with working_precision(128):
-        ball = gaussian_distance(Skellam(4))
-        assert ball is not None
-        oracles.assert_meet(enclose(ball), unit_parameter(Skellam(4)))
-        assert gaussian_distance(DiscreteGaussianSum(4, 1)) is None
-        assert gaussian_distance(Binomial(10, "0.5")) is None
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,7 @@ from mpmath import mpf
 
 from exactdp import Enclosure, ParameterError
 from exactdp.accounting.composition.composed import compose
-from exactdp.accounting.divergences.conversion import (
-    zcdp_to_epsilon,
-)
+from exactdp.accounting.divergences.conversion import zcdp_to_epsilon
 from exactdp.accounting.methods.comparison import (
     ADVANCED,
     BASIC,
@@ -24,11 +22,7 @@ from exactdp.accounting.methods.comparison import (
     compare,
 )
 from exactdp.exact import WIDTH
-from exactdp.mechanisms import (
-    AdditiveNoise,
-    DiscreteLaplace,
-    RandomizedResponse,
-)
+from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace, RandomizedResponse
 
 LAPLACE = AdditiveNoise(DiscreteLaplace(10), 1)
 

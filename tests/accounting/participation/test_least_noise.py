@@ -12,27 +12,6 @@ from exactdp.exact.number import ball
 WIDTH = Fraction(1, 10**6)
 
 
-@pytest.mark.parametrize("guess", [1e-3, 3.9, 4.0, 1e6])
-@pytest.mark.parametrize("width", [WIDTH, Fraction(1, 10**11)])
-def test_the_least_amount_is_inside(guess: float, width: Fraction) -> None:
-    found = least_noise(
-        lambda v: refine(lambda: 1 / ball(v).sqrt(), width=width / 100),
-        Enclosure.exactly(Fraction(1, 2)),
-        guess,
-        width,
-    )
-    assert found.lower < 4 <= found.upper
-    assert found.is_within(width)
-
-
-def test_a_jump_is_enclosed() -> None:
-    found = least_noise(
-        lambda v: Enclosure.exactly(3 if v < 7 else 1), Enclosure.exactly(2), 1, WIDTH
-    )
-    assert found.lower < 7 <= found.upper
-    assert found.is_within(WIDTH)
-
-
 def test_an_uncertain_target_is_met_below_and_missed_above() -> None:
     target = Enclosure(Fraction(1, 2), Fraction(1, 2) + Fraction(1, 10**9))
     found = least_noise(

@@ -8,10 +8,7 @@ from exactdp import Enclosure, ParameterError
 from exactdp.accounting.composition import divergence
 from exactdp.accounting.participation.gaussian_odometer import GaussianOdometer
 from exactdp.accounting.participation.odometer import RenyiOdometer
-from exactdp.mechanisms import (
-    AdditiveNoise,
-    Skellam,
-)
+from exactdp.mechanisms import AdditiveNoise, Skellam
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 
 SKELLAM = AdditiveNoise(Skellam(100), 1)

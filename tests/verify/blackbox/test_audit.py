@@ -11,11 +11,7 @@ from exactdp.accounting import delta
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, Skellam, papers
 from exactdp.mechanisms.mechanism import RandomizedResponse
 from exactdp.mechanisms.pair import FinitePair
-from exactdp.verify.blackbox import (
-    Guessing,
-    SampleVerdict,
-    audit_sampler,
-)
+from exactdp.verify.blackbox import Guessing, SampleVerdict, audit_sampler
 
 HALF = PureDP("0.5")
 CLAIMED = AdditiveNoise(DiscreteLaplace(2))

@@ -71,8 +71,3 @@ def test_ends() -> None:
         )
     assert arithmetic.add((Fraction(1), INFINITY), (Fraction(2), Fraction(3))) == (3, INFINITY)
     assert arithmetic.times(3, (Fraction(1), INFINITY)) == (3, INFINITY)
-
-
-@pytest.mark.parametrize("count", range(1, 12))
-def test_repeated(count: int) -> None:
-    assert arithmetic.repeated(("a",), count, lambda one, other: one + other) == ("a",) * count
