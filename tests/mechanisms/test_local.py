@@ -13,7 +13,6 @@ import exactdp
 from exactdp import ParameterError
 from exactdp.mechanisms import local_file
 from exactdp.mechanisms.local_file import read_table, weight_of
-from exactdp.mechanisms.pair import FinitePair
 from exactdp.mechanisms.samplers import SeededBits, SystemBits, release, simulated_release
 from exactdp.mechanisms.spec import parse
 
@@ -24,30 +23,10 @@ def exp(value):
     return mpmath.exp(mpmath.mpf(Fraction(value).numerator) / Fraction(value).denominator)
 
 
-EPSILON = {  # of the whole report, exactly
-    "randomized-response:epsilon=1,categories=5": "1",
-    "unary-encoding:epsilon=2": "2",
-    "unary-encoding:epsilon=2,bits-differ=4": "2",
-    "count-mean-sketch:epsilon=2": "2",
-    "subset-selection:epsilon=1,categories=7": "1",
-    "hadamard-response:epsilon=1,categories=5": "1",
-    "one-bit-mean:epsilon=1": "1",
-}
-
-
 def holds(found, truth):
     slack = Fraction(1, 10**30)
     exactly = Fraction(int(mpmath.nint(truth * 10**36)), 10**36)
     return Fraction(found.lower) - slack <= exactly <= Fraction(found.upper) + slack
-
-
-@pytest.mark.contract
-@pytest.mark.parametrize("spec", EPSILON)
-def test_pure_epsilon_is_exact(spec):
-    assert exactdp.audit(spec, f"pure:{EPSILON[spec]}").verified
-    assert exactdp.audit(f"{spec}*3", f"pure:{3 * int(EPSILON[spec])}").verified
-    less = Fraction(EPSILON[spec]) - Fraction(1, 10**12)
-    assert exactdp.audit(spec, f"pure:{less}").refuted
 
 
 @pytest.mark.contract
@@ -122,12 +101,6 @@ def test_a_report_of_one_value_alone_is_infinite_one_way(written):
     assert str(found.pure().lower) == "Infinity"
     value = (3 * found).delta(0)
     assert value.lower <= 1 - Fraction(9, 10) ** 3 <= value.upper
-
-
-def test_dominated_pairs_are_left_out(written):
-    path = written("x,0,1", "a,3/4,1/4", "b,1/2,1/2", "c,1/4,3/4")
-    (pair,) = parse(f"local:file={path}").mechanism.pairs()
-    assert isinstance(pair, FinitePair) and sorted(pair.p) == [Fraction(1, 4), Fraction(3, 4)]
 
 
 @pytest.mark.parametrize(

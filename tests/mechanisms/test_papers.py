@@ -16,7 +16,6 @@ from exactdp.mechanisms.papers import (
     theorem1,
     theorem2,
     theorem4,
-    theorem5,
     theorem6,
 )
 
@@ -48,12 +47,6 @@ def test_theorem4_at_a_real_size():
     assert preset.accuracy == tau
     assert preset.mechanism.law == DiscreteGaussianSum(2**20, 100)  # 10240^2 / 2^20
     assert preset.mechanism.modulus == 2**20 * 5120 + 2 * tau + 1
-
-
-def test_theorem5_has_the_law_of_theorem1():
-    central, distributed = theorem5(**REAL), theorem1(**REAL)
-    assert central.mechanism == distributed.mechanism
-    assert central.source == "Theorem 5"
 
 
 def test_theorem6_at_a_real_size():

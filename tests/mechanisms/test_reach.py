@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exactdp import ParameterError
 from exactdp.mechanisms.reach import Direction, Reach
 
 _SIZES = st.none() | st.fractions(1, 5, max_denominator=4)
@@ -89,15 +88,3 @@ def test_the_dimension_need_not_be_known() -> None:
     assert Reach(l2=4, dimension=4).largest_sum == 8
     assert Reach(l2="4.5").directions() == [{4: 1, 2: 1}, {1: 20}]
     assert Reach(l1=3).largest_square == 9
-
-
-@pytest.mark.parametrize("norms", [{}, {"dimension": 3}, {"linf": 2}])
-def test_a_reach_without_bounds_is_refused(norms: dict[str, int]) -> None:
-    with pytest.raises(ParameterError, match="a vector needs l2, l1, or linf"):
-        Reach(**norms)
-
-
-@pytest.mark.parametrize("norms", [{"l2": "0.9"}, {"l2": -1}, {"l1": 0}, {"l2": 1, "dimension": 0}])
-def test_a_reach_of_nothing_is_refused(norms: dict[str, object]) -> None:
-    with pytest.raises(ParameterError, match="at least 1"):
-        Reach(**norms)  # type: ignore[arg-type]

@@ -7,34 +7,19 @@ from itertools import cycle, product
 
 import pytest
 from conformance.cases import TABLES
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import exactdp
 from exactdp import ParameterError, UndecidedError
 from exactdp.cli.main import app
 from exactdp.mechanisms import (
-    AdditiveNoise,
-    DiscreteLaplace,
     FinitePair,
-    PolyaDifference,
-    papers,
 )
 from exactdp.mechanisms.catalogue import entries
-from exactdp.mechanisms.sampled import unsampled
 from exactdp.mechanisms.spec import parse
 
 WORDS = {"file", "mechanism", "rounding"}  # which errors show whole
-TWENTY = "discrete-laplace:scale=20,sensitivity=2"
 PRESET = "theorem1:epsilon=0.5,batch=1024,horizon=1e6"
-
-
-def test_derived_parameters_are_told():
-    shown = parse("theorem1:epsilon=0.5,batch=1048576,horizon=1e9").to_json()
-    assert shown["precision"] == "512"
-    assert shown["accuracy"] == "21931"
-    assert shown["modulus"] == str(2**20 * 512 + 2 * 21931 + 1)
 
 
 def keyed(example):
@@ -131,7 +116,16 @@ def test_errors_tell_of_what_was_typed(text, told):
 @pytest.mark.parametrize(
     ("text", "same"),
     [
-        ("discrete-laplace:epsilon=0.1,sensitivity=3", "discrete-laplace:scale=30,sensitivity=3"),
+        *(
+            (f"discrete-laplace:epsilon=1/2,{keys}", f"discrete-laplace:scale={scale},{keys}")
+            for keys, scale in (
+                ("sensitivity=3", 6),
+                ("l1=5/2", 5),
+                ("l1=2,l2=1,dimension=7", 4),
+                ("l1=2,neighbours=add-remove,poisson=0.1", 4),
+                ("users=5,sensitivity=2", 4),
+            )
+        ),
         ("skellam:variance=4,modulus=none", "skellam:variance=4"),
         (
             "discrete-laplace:scale=10,sensitivity=3,users=10,dropout=2,collusion=1",
@@ -195,22 +189,12 @@ def test_two_specs_of_the_same_mechanism(text, same):
     assert exactdp.mechanism(text) == exactdp.mechanism(same)
 
 
-def test_a_preset_of_the_papers_is_the_library_s():
-    preset = parse("theorem2:epsilon=0.5,batch=64,horizon=1000,scaling=10")
-    assert preset.mechanism == papers.theorem2("0.5", 64, 1000, 10).mechanism
-    published = AdditiveNoise(PolyaDifference("3/4", papers.InvertedScale(Fraction(40))), 4)
-    assert parse("published:epsilon=0.1,batch=1024,dropout=256").mechanism == published
-
-
 @pytest.mark.contract
 @pytest.mark.parametrize("key", ["dropout", "collusion"])
 @pytest.mark.parametrize(
     ("text", "named"),
     [
         ("discrete-laplace:scale=10", "need users"),
-        ("polya-difference:shape=0.9,scale=10", "need users"),
-        ("skellam:variance=10", "need users"),
-        ("binomial:trials=10,probability=1/2", "need users"),
         ("binomial:trials=10,probability=1/2,users=3", "users must divide trials"),
         ("discrete-gaussian:sigma2=100,users=4", "no exact shares; discrete-gaussian-sum"),
         ("discrete-gaussian-sum:count=10,sigma2=1,users=3", "users must divide count"),
@@ -218,20 +202,12 @@ def test_a_preset_of_the_papers_is_the_library_s():
         ("skellam:variance=10,users=0", "users"),
         ("skellam:variance=10,users=1", "at most users - 1 = 0"),
         ("theorem1:epsilon=0.5,batch=1,horizon=10", "at most users - 1 = 0"),
-        ("theorem5:epsilon=0.5,batch=1,horizon=10", "at most users - 1 = 0"),
         ("shuffle-sum:epsilon=0.5,delta=1e-6,users=1", "at most users - 1 = 0"),
     ],
 )
 def test_what_cannot_be_missing_is_refused(text, named, key):
     with pytest.raises(ParameterError, match=named):
         exactdp.mechanism(f"{text},{key}=1")
-
-
-def test_dropout_and_collusion_count_together():
-    kept = "theorem1:epsilon=0.5,batch=10,horizon=10,dropout=4,collusion=5"
-    assert parse(kept).mechanism.law == PolyaDifference("1/10", 4)
-    with pytest.raises(ParameterError, match="at most users - 1 = 9, got dropout 5 and collusion"):
-        parse(kept.replace("dropout=4", "dropout=5"))
 
 
 def test_what_users_send_is_told():
@@ -270,44 +246,25 @@ def test_an_aggregator_in_another_modulus_is_refused(keys, named):
         ("gauss:sigma=1", "no known mechanism.*'gaussian'.*exactdp list"),
         ("bananas:sigma=1", "no known mechanism.*discrete-gaussian"),
         ("skellam", "variance missing"),
-        ("skellam:", "variance missing"),
-        ("skellam:sensitivity=1", "variance missing"),
         ("skellam:variance", "key=value"),
         ("skellam:=1", "key=value"),
         ("skellam:variance=1,", "key=value"),
         ("skellam:variance=1\nmodulus=3", "printable"),
         ("skellam:variance=" + "1" * 5000, "4096"),
         ("discrete-laplace:sensitivity=1", "exactly one of epsilon and scale"),
-        ("discrete-laplace:epsilon=1,scale=1", "exactly one of epsilon and scale"),
-        ("discrete-laplace:epsilon=0", "epsilon"),
+        (
+            "skellam:variance=1,users=9,dropout=5,collusion=4",
+            "at most users - 1 = 8, got dropout 5",
+        ),
         ("theorem2:epsilon=0.5,batch=64,horizon=100", "scaling missing"),
         ("pmf:slack=0", "file missing"),
         ("pmf:file=/nowhere/pair.csv", "No such file"),
         ("nowhere.toml", "No such file"),
-        ("nowhere.json", "No such file"),
     ],
 )
 def test_malformed_specs_are_refused(text, named):
     with pytest.raises(ParameterError, match=named):
         exactdp.mechanism(text)
-
-
-@pytest.mark.parametrize(
-    ("keys", "scale"),
-    [
-        ("epsilon=0.5", 2),
-        ("epsilon=0.5,sensitivity=3", 6),
-        ("epsilon=0.5,l1=2", 4),
-        ("epsilon=0.5,l1=5/2", 5),
-        ("epsilon=0.5,l1=2,l2=1,dimension=7", 4),
-        ("epsilon=0.5,l1=2,neighbours=add-remove,poisson=0.1", 4),
-        ("epsilon=0.5,l1=2,users=5", 4),
-        ("epsilon=0.5,users=5,sensitivity=2", 4),
-    ],
-)
-def test_epsilon_is_for_the_norm_that_is_given(keys, scale):
-    mechanism = parse(f"discrete-laplace:{keys}").mechanism
-    assert unsampled(mechanism).law == DiscreteLaplace(scale)
 
 
 @pytest.mark.contract
@@ -321,6 +278,7 @@ def test_epsilon_is_for_the_norm_that_is_given(keys, scale):
         ("l1=3,sensitivity=2", "sensitivity is of single numbers"),
         ("l1=0.5", "l1 must be an exact number at least 1"),
         ("dimension=3", "a vector needs l2, l1"),
+        ("linf=3", "a vector needs l2, l1, or linf"),
     ],
 )
 def test_epsilon_of_other_norms_is_not_guessed(keys, told):
@@ -363,8 +321,6 @@ def test_numbers_in_files_are_taken_as_written(tmp_path):
         ("a.toml", "mechanism = ", "not TOML"),
         ("a.toml", 'epsilon = "1"', "mechanism"),
         ("a.toml", 'mechanism = "skellam"\nvariance = true', "variance"),
-        ("a.toml", 'mechanism = "skellam"\nvariance = [1]', "variance"),
-        ("a.toml", 'mechanism = "skellam"\nvariance = nan', "variance"),
         ("a.toml", 'mechanism = "skellam"\nvariance = 1\nvariance = 2', "not TOML"),
         ("a.toml", 'mechanism = "skellam"\nvariance = 1979-05-27', "variance"),
         ("a.toml", 'mechanism = "skellam"\nvariance = ' + "9" * 5000, "not TOML"),
@@ -372,7 +328,6 @@ def test_numbers_in_files_are_taken_as_written(tmp_path):
         ("a.json", "[1]", "table"),
         ("a.json", "[" * 100_000, "not JSON"),
         ("a.json", '{"name": "skellam", "variance": NaN}', "variance"),
-        ("a.json", '{"name": "skellam", "variance": 1e999999999}', "variance"),
         ("a.json", '{"name": "skellam", "variance": 1, "variance": 1}', "twice"),
         ("a.json", '{"name": "skellam", "mechanism": "skellam", "variance": 1}', "one key"),
         ("a.json", '{"name": "skellam", "variance": null}', "variance"),
@@ -397,42 +352,3 @@ def test_a_file_names_its_pair_relative_to_itself(tmp_path):
 
 
 # -- fuzz -----------------------------------------------------------------------------------------
-
-KEYS = sorted({one_key["key"] for one in LISTED.values() for one_key in one["keys"]} | {"x"})
-TOKENS = st.one_of(
-    st.sampled_from([*LISTED, *KEYS, ":", ",", "=", "none", "/", "*", ".toml", ".json", "1e", "-"]),
-    st.integers().map(str),
-    st.floats().map(repr),
-    st.text(max_size=4),
-)
-VALUES = st.one_of(
-    st.integers(-5, 500).map(str),
-    st.floats().map(repr),
-    st.fractions(max_denominator=999).map(str),
-    st.sampled_from(["none", "", "1e-400", "1e400", "/dev/null", "."]),
-)
-
-
-@pytest.mark.slow
-@settings(max_examples=300)
-@given(st.lists(TOKENS, max_size=12).map("".join))
-def test_any_text_is_a_mechanism_or_a_parameter_error(text):
-    _parse_or_refuse(text)
-
-
-@pytest.mark.slow
-@settings(max_examples=300)
-@given(st.sampled_from([*LISTED]), st.dictionaries(st.sampled_from(KEYS), VALUES))
-def test_any_values_are_a_mechanism_or_a_parameter_error(name, values):
-    usual = keyed(LISTED[name]["example"].partition(":")[2])
-    usual.pop("file", None)
-    _parse_or_refuse(spec(name, usual | values))
-
-
-def _parse_or_refuse(text):
-    try:
-        parse(text)
-    except ParameterError as refused:
-        assert "\n" not in str(refused)
-    except UndecidedError:
-        pass

@@ -40,12 +40,6 @@ def test_shares_add_up_to_the_law(law: Law, users: int) -> None:
     assert users == 1 or share != law
 
 
-def test_the_share_of_one_of_many_terms_is_one_term() -> None:
-    assert DiscreteGaussianSum(6, 2).share(6) == DiscreteGaussian(2)
-    assert DiscreteGaussianSum(6, 2).share(2) == DiscreteGaussianSum(3, 2)
-    assert DiscreteLaplace(3).share("4") == PolyaDifference("1/4", 3)
-
-
 def test_sums_go_by_their_simplest_name() -> None:
     assert PolyaDifference("1/2", 3).sum_of(2) == DiscreteLaplace(3)
     assert PolyaDifference("1/2", 3).sum_of(3) == PolyaDifference("3/2", 3)

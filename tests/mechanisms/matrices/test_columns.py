@@ -73,12 +73,6 @@ def test_trees_are_as_sensitive_as_their_worst_pattern():
         assert sum(size**2 * count for size, count in found.shifts) == truth
 
 
-def test_products_of_a_tree_are_those_of_its_rows():
-    for steps, restart in ((13, 13), (16, 16), (13, 5), (9, 1)):
-        rows = np.array(list(rows_of(steps, restart)))
-        assert (Tree(steps, restart).products() == rows.T @ rows).all()
-
-
 @pytest.mark.parametrize("least", [0, -3])
 def test_tables_are_as_sensitive_as_their_worst_pattern(least):
     for choose, who in drawn(2, 9, 80):
@@ -91,16 +85,6 @@ def test_tables_are_as_sensitive_as_their_worst_pattern(least):
         assert found.lower <= truth <= found.upper
         if least == 0:
             assert found.upper <= truth * (1 + Fraction(1, 10**9))
-
-
-def test_toeplitz_tables_have_the_earliest_pattern():
-    """The condition is told from the products, whatever the matrix is."""
-    coefficients = [64, 32, 24, 20, 17, 15, 13]
-    entries = [[coefficients[i - t] if t <= i else 0 for t in range(7)] for i in range(7)]
-    who = Participation(7, 3, 2)
-    found = Table(fmpz_mat(entries)).sensitivity(who)
-    assert found.pattern == (0, 2, 4)
-    assert found.square.lower == found.square.upper == largest(entries, who)
 
 
 def test_the_root_of_prefix_sums():
@@ -202,24 +186,10 @@ def test_what_was_rounded_away_is_accounted_for():
     assert rough.lower <= other.lower <= other.upper <= rough.upper
 
 
-@pytest.mark.parametrize(
-    ("scales", "decays"), [([1, 1], [0, 0]), ([-1], [0]), ([1], [2]), ([Fraction(1, 2)], [-1])]
-)
-def test_rising_coefficients_are_refused(scales, decays):
-    with pytest.raises(ParameterError):
-        buffered(5, scales, decays)
-
-
 def test_streams_of_any_length_need_buffers_that_forget():
     with pytest.raises(ParameterError, match="below 1"):
         endless([Fraction(1, 2)], [Fraction(1)])
     assert endless([Fraction(0)], [Fraction(1)]).terms == ()
-
-
-def test_participations_that_do_not_fit_are_refused():
-    with pytest.raises(ParameterError, match="at least 51"):
-        Participation(10, 6, 10)
-    assert Participation(51, 6, 10).earliest == (0, 10, 20, 30, 40, 50)
 
 
 @pytest.mark.parametrize("fixed", [False, True])

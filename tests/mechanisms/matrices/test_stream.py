@@ -5,9 +5,8 @@ import pytest
 from exactdp import ParameterError
 from exactdp.mechanisms.matrices.columns import Tree, buffered, prefix_root
 from exactdp.mechanisms.matrices.stream import PrefixSums
-from exactdp.mechanisms.samplers import SeededBits, SystemBits
-from exactdp.mechanisms.samplers.bits import SimulatedInt
-from exactdp.mechanisms.samplers.released import release, simulated_release
+from exactdp.mechanisms.samplers import SystemBits
+from exactdp.mechanisms.samplers.released import release
 from exactdp.mechanisms.spec import parse
 
 
@@ -64,15 +63,6 @@ def test_how_far_off_toeplitz_sums_are():
     assert plain.lower <= 50 <= plain.upper
 
 
-def test_simulations_are_marked():
-    mechanism = of("tree:steps=4,sigma=2,noise=skellam")
-    assert isinstance(PrefixSums(mechanism, SeededBits(1)).add([0])[0], SimulatedInt)
-    assert not isinstance(PrefixSums(mechanism, SystemBits()).add([0])[0], SimulatedInt)
-    assert len(release(mechanism)(SystemBits())) == 4
-    draw = simulated_release(mechanism)
-    assert draw(SeededBits(1)) == draw(SeededBits(1))
-
-
 def test_what_cannot_be_released_is_refused():
     with pytest.raises(ParameterError, match="discrete noise"):
         PrefixSums(of("tree:steps=4,sigma=2"), SystemBits())
@@ -85,15 +75,3 @@ def test_what_cannot_be_released_is_refused():
             release(of("tree:steps=4,sigma=2,noise=skellam"), query)
     with pytest.raises(ParameterError, match="every step"):
         release(of("tree:steps=2,sigma=2,noise=skellam,dimension=3"), [1, 2])
-
-
-def test_a_stream_is_released_at_once():
-    mechanism = of("tree:steps=4,sigma=1e-4,noise=skellam")
-    assert release(mechanism, [1, 5, -2, "3"])(SystemBits()) == (1, 6, 4, 7)
-    rows = of("tree:steps=2,sigma=1e-4,noise=discrete-gaussian,dimension=3")
-    assert release(rows, [[1, 2, 3], [0, 0, 1]])(SystemBits()) == ((1, 2, 3), (1, 2, 4))
-    assert release(rows)(SystemBits()) == ((0, 0, 0), (0, 0, 0))
-    sums = PrefixSums(of("tree:steps=4,sigma=2,noise=skellam"), SystemBits(), 2)
-    for row in ([1], [1, 2, 3], [1, "x"], [1, 1.5]):
-        with pytest.raises(ParameterError):
-            sums.add(row)

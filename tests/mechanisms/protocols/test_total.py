@@ -2,7 +2,6 @@
 
 from collections import Counter
 from fractions import Fraction
-from itertools import product
 
 import mpmath
 import pytest
@@ -50,21 +49,6 @@ def test_given_data_by_enumeration(protocol: SumProtocol, rewards: tuple[str, ..
     for t in (F(0), F(1), F(5, 2), F(4), F(9)):
         truth = beyond(protocol, table, exact, t)
         assert contains(error_beyond(protocol, Counter(exact), t), truth), t
-
-
-@pytest.mark.slow_cases("protocol0")
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_worst_error_is_above_every_data(protocol: SumProtocol) -> None:
-    table = noise_table(protocol.total_noise())
-    grid = [F(k, 8) for k in (0, 1, 3, 5, 8)]
-    for t in (1, 3, 6):
-        found = worst_error(protocol, t)
-        # each is the probability of its data: up to the order, which changes nothing
-        chosen = [data for data in product(grid, repeat=3) if list(data) == sorted(data)]
-        worst = max(beyond(protocol, table, data, t) for data in chosen[::3])
-        assert mpmath.mpf(found.to_json()["upper"]) >= worst
-        half = (F(1, 4),) * 3  # all fractions 1/2
-        assert mpmath.mpf(found.to_json()["lower"]) >= beyond(protocol, table, half, t) - 1e-14
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ from attrs import evolve
 from flint import ctx
 from sampler_fit import fit
 
-from exactdp import ParameterError
 from exactdp.mechanisms import (
     Binomial,
     DiscreteGaussian,
@@ -18,7 +17,7 @@ from exactdp.mechanisms import (
     Polya,
     Skellam,
 )
-from exactdp.mechanisms.samplers import SeededBits, SystemBits
+from exactdp.mechanisms.samplers import SeededBits
 from exactdp.mechanisms.samplers.arrays import draw_array, inversion, uniform_words
 
 LAWS = [
@@ -87,13 +86,6 @@ def test_draws_follow_the_law(law):
     assert fit(law, inversion(law).draw(SeededBits(5), 50_000)).passes
 
 
-@pytest.mark.slow_cases("DiscreteGaussian(sigma2=Fraction(1, 4))")
-@pytest.mark.parametrize("law", [LAWS[0], LAWS[2], *LAWS[7:]], **NAMED)
-def test_draws_from_a_short_table_follow_the_law(law):
-    """One of 7 digits leaves much to the digits that follow."""
-    assert fit(law, short(law, 7).draw(SeededBits(5), 400)).passes
-
-
 def test_the_same_digits_give_the_same_draws_by_any_table():
     """A short table keeps the digits that it has: it must not draw others in their place."""
 
@@ -120,18 +112,3 @@ def test_too_wide_for_a_table_is_drawn_one_by_one():
     law = DiscreteGaussian(10**12)
     assert inversion(law) is None
     assert fit(law, draw_array(law, SeededBits(3), 1000)).passes
-
-
-def test_words_are_uniform_and_narrow():
-    for width in (0, 1, 7, 63, 64):
-        words = uniform_words(2000, width, SeededBits(4))
-        assert words.dtype == np.uint64 and int(words.max()) < 2**width
-        for place in range(width):
-            ones = int(((words >> np.uint64(place)) & np.uint64(1)).sum())
-            assert abs(ones - 1000) < 150  # 6.7 standard deviations
-
-
-def test_arguments():
-    assert draw_array(Skellam(1), SystemBits(), 0).shape == (0,)
-    with pytest.raises(ParameterError, match="size"):
-        draw_array(Skellam(1), SystemBits(), -1)

@@ -27,12 +27,6 @@ def test_as_many_bits_as_asked_for(make):
     assert all({(word >> place) & 1 for word in words} == {0, 1} for place in range(64))
 
 
-@pytest.mark.parametrize("make", SOURCES)
-def test_a_negative_count_is_refused(make):
-    with pytest.raises(ParameterError, match="count"):
-        make().take(-1)
-
-
 def test_the_seed_determines_the_bits():
     one, same, other = SeededBits(5), SeededBits(5), SeededBits(6)
     first = [one.take(13) for _ in range(500)]

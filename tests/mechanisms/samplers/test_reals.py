@@ -6,9 +6,8 @@ import mpmath
 import pytest
 from flint import arb
 
-from exactdp import ParameterError, UndecidedError
+from exactdp import UndecidedError
 from exactdp.exact.number import Logarithm
-from exactdp.exact.precision import working_precision
 from exactdp.mechanisms.samplers import SeededBits, bernoulli_real
 from exactdp.mechanisms.samplers.reals import Chance, enclosed, is_below, near_floor
 
@@ -48,13 +47,6 @@ def test_u_next_to_the_probability(places, off):
             assert bits.taken >= 64
 
 
-def test_far_from_it_64_bits_are_enough():
-    for value, answer in ((0, True), (1 << 63, True), ((1 << 64) - 1, False)):
-        bits = Given(value, 64)
-        assert bernoulli_real(LOG2, bits) is answer
-        assert bits.taken == 64
-
-
 def test_enclosures_are_integers_around_the_value():
     for places in (0, 1, 64, 1000):
         low, high = enclosed(THIRD, places)
@@ -63,35 +55,9 @@ def test_enclosures_are_integers_around_the_value():
     assert enclosed(lambda: -arb(5) / 4, 0) == (-2, -1)
 
 
-def test_near_floor():
-    for value in (Fraction(0), Fraction(7, 2), Fraction(10**40, 3)):
-        found = near_floor(lambda value=value: arb(value.numerator) / value.denominator)
-        assert value // 1 - 1 <= found <= value // 1
-
-
 def test_an_enclosure_that_never_narrows_is_undecided():
     wide = lambda: arb("0.5", "0.1")  # noqa: E731
     with pytest.raises(UndecidedError):
         is_below(1 << 63, 64, wide, SeededBits(1))
     with pytest.raises(UndecidedError):
         near_floor(lambda: arb(10, 5))
-
-
-def test_certain_coins():
-    bits = SeededBits(1)
-    assert all(is_below(bits.take(64), 64, lambda: arb(1), bits) for _ in range(50))
-    assert not any(is_below(bits.take(64), 64, lambda: arb(0), bits) for _ in range(50))
-
-
-@pytest.mark.parametrize("value", [Fraction(3, 2), Fraction(-1, 2), Logarithm(Fraction(3))])
-def test_what_is_no_probability_is_refused(value):
-    with pytest.raises(ParameterError, match="probability"):
-        bernoulli_real(value, SeededBits(1))
-
-
-def test_the_working_precision_is_restored():
-    with working_precision(77):
-        before = arb(1) / 3
-        enclosed(THIRD, 500)
-        after = arb(1) / 3
-    assert before.rad() == after.rad()

@@ -7,7 +7,7 @@ from attrs import evolve
 
 from exactdp import ParameterError
 from exactdp.mechanisms.aggregation.masked import FAILURE, Terms, graph_failure, least_graph
-from exactdp.mechanisms.aggregation.masked.failure import check_graph, least_threshold
+from exactdp.mechanisms.aggregation.masked.failure import least_threshold
 from exactdp.mechanisms.samplers.bits import SeededBits
 
 
@@ -28,14 +28,6 @@ def test_the_default_keeps_to_it_and_hardly_ever_aborts(users, corrupt, dropout)
     assert aborted.at_most(Fraction(1, 10**6))
     terms = Terms.drawn(5, range(users), SeededBits(1), dropout=dropout, corrupt=corrupt)
     assert (terms.neighbours, terms.threshold) == (neighbours, threshold)
-
-
-def test_what_was_the_default_once_is_refused():
-    # 32 neighbours, 22 needed; 100 of 1,000 users corrupt, and a server that lies
-    assert fails(1000, 32, 22, 100) == 1
-    with pytest.raises(ParameterError, match=r"100 of 1000 users corrupt .* up to 1"):
-        check_graph(1000, 32, 22, 100, FAILURE)
-    check_graph(1000, 32, 22, 0, FAILURE)
 
 
 def test_no_threshold_is_enough():

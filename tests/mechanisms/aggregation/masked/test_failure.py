@@ -6,7 +6,7 @@ from math import comb
 
 import pytest
 
-from exactdp import Enclosure, ParameterError
+from exactdp import Enclosure
 from exactdp.mechanisms.aggregation.masked import graph_failure
 from exactdp.mechanisms.aggregation.masked.graph import Circle
 
@@ -143,20 +143,3 @@ def test_the_tails_are_hypergeometric():
     assert found.honest_server.less_than(Fraction(1, 10**12))
     assert found.aborted.less_than(Fraction(1, 1000))
     assert found.lying_server.lower >= found.isolated.lower
-
-
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        ((1, 1, 1), "users"),
-        ((10, 3, 2), "neighbours"),
-        ((10, 4, 2), "threshold"),
-        ((10, 4, 5), "threshold"),
-        ((10, 4, 3, -1), "corrupt"),
-        ((10, 4, 3, 0, "x"), "dropout"),
-        ((10, 4, 3, 5, 5), "corrupt and dropout"),
-    ],
-)
-def test_bad_input_is_named(arguments, named):
-    with pytest.raises(ParameterError, match=named):
-        graph_failure(*arguments)

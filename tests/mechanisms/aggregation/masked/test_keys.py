@@ -12,10 +12,8 @@ from exactdp.mechanisms.aggregation.masked.keys import (
     agree,
     derive,
     new_key,
-    public_half,
-    secret_half,
 )
-from exactdp.mechanisms.samplers.bits import SeededBits, SystemBits
+from exactdp.mechanisms.samplers.bits import SeededBits
 
 KEY = b"k" * 32
 
@@ -33,19 +31,6 @@ def test_agree_is_x25519_and_then_hkdf():
     product = "c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552"
     own = X25519PrivateKey.from_private_bytes(bytes.fromhex(scalar))
     assert agree(own, bytes.fromhex(point), b"x") == derive(bytes.fromhex(product), b"x")
-
-
-def test_both_sides_agree_and_contexts_differ():
-    one, other = new_key(SystemBits()), new_key(SystemBits())
-    assert agree(one, public_half(other), b"a") == agree(other, public_half(one), b"a")
-    assert agree(one, public_half(other), b"a") != agree(one, public_half(other), b"b")
-    assert public_half(new_key(SeededBits(1))) == public_half(new_key(SeededBits(1)))
-
-
-def test_the_secret_half_makes_the_key_again():
-    key = new_key(SeededBits(3))
-    again = X25519PrivateKey.from_private_bytes(secret_half(key).to_bytes(32, "little"))
-    assert public_half(again) == public_half(key)
 
 
 @pytest.mark.parametrize("small", [bytes(32), (1).to_bytes(32, "little")])

@@ -74,12 +74,6 @@ def test_all_neighbours_of_one_user_vanish():
         masked.aggregate(messages, {3: Stage.INPUT})
 
 
-def test_bits_per_user():
-    played = MaskedSum(2**20, 4, 3, SeededBits(8), **LOOSE).play(dict.fromkeys(range(10), (1, 2)))
-    keys, shares, tags, opened = 2 * 256, 256 + 4 * 8 * (82 + 64), 4 * 128, 4 * 33 * 8
-    assert played.bits == keys + shares + 2 * 20 + tags + opened
-
-
 def test_the_defaults_are_the_operating_systems_bits_and_what_the_failure_asks_for():
     first, second = (
         MaskedSum("7", dropout=8).play(dict.fromkeys(range(40), (3,))) for _ in range(2)
@@ -117,11 +111,8 @@ def test_sums_from_a_seed_are_marked():
         ({"neighbours": 32, "threshold": 22}, "failure is stated as at most 1e-09.*up to 1"),
         ({"neighbours": 8}, "failure"),
         ({"dropout": 120}, "dropout = 120 and corrupt = 20 are too many of 200 users"),
-        ({"dropout": 199}, "dropout"),
         ({"corrupt": 185}, "too many"),
-        ({"corrupt": 200}, "corrupt"),
         ({"failure": 0}, "failure"),
-        ({"failure": "x"}, "failure"),
     ],
 )
 def test_rounds_that_miss_the_failure_probability_are_refused(shape, named):
@@ -129,23 +120,15 @@ def test_rounds_that_miss_the_failure_probability_are_refused(shape, named):
         MaskedSum(100, **{"dropout": 10, **shape}).aggregate(dict.fromkeys(range(200), 1))
 
 
-def test_seeded_rounds_repeat():
-    rounds = [MaskedSum(97, bits=SeededBits(9)).play({u: (u,) for u in range(6)}) for _ in "ab"]
-    assert rounds[0] == rounds[1]
-
-
 @pytest.mark.parametrize(
     ("arguments", "messages", "vanish", "named"),
     [
         ((0,), {0: 0, 1: 0}, {}, "modulus"),
         ((5,), {0: 0, 1: 5}, {}, "message of user 1"),
-        ((5,), {0: 0, 1: -1}, {}, "message of user 1"),
         ((5,), {0: True, 1: 1}, {}, "message of user 0"),
         ((5,), {0: 1}, {}, "users"),
-        ((5,), {}, {}, "users"),
         ((5,), {-1: 1, 2: 1}, {}, "users"),
         ((5, 3), dict.fromkeys(range(9), 1), {}, "neighbours"),
-        ((5, 9), dict.fromkeys(range(9), 1), {}, "neighbours"),
         ((5, 8, 4), dict.fromkeys(range(9), 1), {}, "threshold"),
         ((5, 8, 9), dict.fromkeys(range(9), 1), {}, "threshold"),
         ((5,), {0: 0, 1: 0}, {2: Stage.KEYS}, "vanish"),

@@ -46,10 +46,6 @@ def test_a_longer_mask_only_goes_on(modulus, length):
     assert all(0 <= each < modulus for each in found)
 
 
-def test_one_residue_needs_no_mask():
-    assert mask(bytes(32), 1, 4) == (0, 0, 0, 0)
-
-
 @pytest.mark.parametrize("modulus", [3, 6, 96, 192])
 def test_no_bias(modulus):
     assert uniform(Counter(mask(b"u" * 32, modulus, 60_000)), modulus)

@@ -4,9 +4,8 @@ import pytest
 from attrs import evolve
 from rounds import Played
 
-from exactdp import ParameterError
 from exactdp.mechanisms.aggregation import AggregationError
-from exactdp.mechanisms.aggregation.masked import RefusedError, Stage, Terms, User
+from exactdp.mechanisms.aggregation.masked import RefusedError, Stage, User
 from exactdp.mechanisms.aggregation.masked.messages import Confirmations, Present
 from exactdp.mechanisms.samplers.bits import SeededBits
 
@@ -316,13 +315,3 @@ def test_no_split_of_the_neighbours_opens_both_secrets(victim):
                 again()
     assert opened == {"seed": 3, "key": 3}
     assert max(opened.values()) < played.terms.threshold
-
-
-@pytest.mark.parametrize(
-    ("identity", "message", "named"),
-    [(9, 1, "identity"), (-1, 1, "identity"), (0, (1, 2), "1 integers"), (0, 11, "message of")],
-)
-def test_bad_input_is_named(identity, message, named):
-    terms = Terms.drawn(11, range(9), SeededBits(1))
-    with pytest.raises(ParameterError, match=named):
-        User(identity, message, terms)

@@ -7,7 +7,7 @@ from attrs import evolve
 from exactdp import ParameterError
 from exactdp.mechanisms.aggregation.masked import MaskedSum, RefusedError, Stage, Terms
 from exactdp.mechanisms.aggregation.masked.masks import mask, mask_array
-from exactdp.mechanisms.aggregation.masked.messages import MaskedInput, MaskedVector
+from exactdp.mechanisms.aggregation.masked.messages import MaskedInput
 from exactdp.mechanisms.aggregation.masked.vectors import VectorServer, VectorUser, pack, unpack
 from exactdp.mechanisms.aggregation.masked.wire import bits_of, from_json, to_json
 from exactdp.mechanisms.samplers import SeededBits
@@ -71,12 +71,6 @@ def opened(bits=16):
         server.receive(users[number].share_keys(message))
     shares = server.shares()
     return server, users[0].mask(shares[0])
-
-
-def test_masks_hide_and_messages_are_packed():
-    _, message = opened()
-    assert isinstance(message, MaskedVector)
-    assert unpack(message.packed, 16, LENGTH).tolist() != values(16)[0].tolist()
 
 
 def test_what_is_no_vector_of_the_round_is_refused():

@@ -51,12 +51,6 @@ def test_wrapping_is_no_likelier_than_stated(share):
         assert masses[wrapped].sum() <= stated.upper
 
 
-@pytest.mark.parametrize(("clients", "failure"), [(0, "1e-6"), (3, 0), (3, 1)])
-def test_arguments(clients, failure):
-    with pytest.raises(ParameterError):
-        error_bound(Encoding(1, 4, 2, 8, "nearest"), None, clients, failure)
-
-
 def test_shares_with_a_bias_are_refused():
     with pytest.raises(ParameterError, match="symmetric"):
         error_bound(Encoding(1, 4, 2, 8, "nearest"), Polya(1, 2), 5)

@@ -7,7 +7,6 @@ pytest.importorskip("cryptography")
 
 from exactdp import ParameterError
 from exactdp.mechanisms import DiscreteGaussian, Skellam
-from exactdp.mechanisms.aggregation import AggregationError
 from exactdp.mechanisms.aggregation.masked import Stage
 from exactdp.mechanisms.protocols.federated import Encoding, run_round
 from exactdp.mechanisms.samplers import SeededBits, SystemBits
@@ -67,12 +66,6 @@ def test_a_wrapped_sum_is_no_longer_within():
     """The bound says so: at 8 bits it promises nothing, and nothing is kept."""
     played = run_round(encoding(bits=8, scale=4096), None, VECTORS, bits=SeededBits(4))
     assert played.bound.wrap.upper == 1 and not played.within
-
-
-def test_too_many_gone():
-    gone = dict.fromkeys(range(12), Stage.INPUT)
-    with pytest.raises(AggregationError):
-        run_round(encoding(), None, VECTORS, bits=SeededBits(4), vanish=gone, dropout=2)
 
 
 @pytest.mark.parametrize(
