@@ -189,16 +189,6 @@ def test_the_protocol_is_named_and_none_of_another_modulus_is_valid(capsys, tmp_
 
 
 @pytest.mark.contract
-@pytest.mark.parametrize(("claim", "code"), [("approx:0.5,1e-6", 1), ("approx:1.2,1e-3", 0)])
-def test_audits_write_certificates(capsys, tmp_path, claim, code):
-    path = tmp_path / "written.json"
-    spec = "discrete-gaussian:sigma2=9"
-    assert main(["audit", spec, "--claim", claim, "--certificate", str(path), "--json"]) == code
-    assert json.loads(capsys.readouterr().out)["certificate"] == str(path)
-    assert main(["check", str(path)]) == 0
-
-
-@pytest.mark.contract
 def test_a_certificate_needs_a_claim(capsys, tmp_path):
     path = tmp_path / "none.json"
     assert main(["audit", "skellam:variance=9", "--certificate", str(path)]) == 2

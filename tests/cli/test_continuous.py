@@ -6,7 +6,6 @@ from pathlib import Path
 
 import mpmath
 import pytest
-from commands import refused
 
 from exactdp.cli.main import main
 from exactdp.verify.checker.__main__ import main as alone
@@ -37,45 +36,6 @@ def test_sampled_gaussian(capsys, rate, sigma, times, delta, truth):
     (result,) = shown["results"]
     lower, upper = float(result["lower"]), float(result["upper"])
     assert truth - 6e-8 <= lower <= upper <= truth + 6e-8
-
-
-@pytest.mark.parametrize(
-    ("spec", "claim", "code"),
-    [
-        ("laplace:epsilon=0.5", "pure:0.5", 0),
-        ("laplace:scale=2,sensitivity=1", "pure:0.4999999", 1),
-        ("gaussian:sigma2=100", "zcdp:0.005", 0),
-        ("gaussian:sigma=10", "zcdp:0.004999", 1),
-        ("gaussian:sigma=10,l2=2", "rdp:3,0.06", 0),
-        ("gaussian:sigma=1,neighbours=add-remove,poisson=0.01*1000", "approx:1.83,1e-5", 0),
-        ("gaussian:sigma=1,neighbours=add-remove,poisson=0.01*1000", "approx:1.82,1e-5", 1),
-        ("discrete-gaussian:sigma=10", "zcdp:0.005", 0),
-        ("gaussian:sigma=1 randomized-response:epsilon=1", "approx:5.8203,1e-6", 0),
-        ("gaussian:sigma=1 randomized-response:epsilon=1", "approx:5.8202,1e-6", 1),
-    ],
-)
-def test_audit(capsys, spec, claim, code):
-    assert main(["audit", *spec.split(), "--claim", claim]) == code
-    capsys.readouterr()
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["sample", "gaussian:sigma=1", "--size", "1"], "discrete-gaussian"),
-        (["audit", "gaussian:sigma=1,poisson=0.1"], "neighbours=add-remove"),
-        (["audit", "gaussian:sigma=1,neighbours=both"], "neighbours"),
-        (["audit", "gaussian:sigma=1,sigma2=1"], "one of"),
-        (["audit", "gaussian:sigma2=0"], "sigma2"),
-        (["audit", "gaussian:sigma=0"], "sigma"),
-        (
-            ["compose", "gaussian:sigma=1,neighbours=add-remove", "gaussian:sigma=2", "--pure"],
-            "neighbours",
-        ),
-    ],
-)
-def test_refused(capsys, words, told):
-    refused(capsys, words, told)
 
 
 def test_certificate_and_check(capsys, tmp_path):

@@ -111,23 +111,6 @@ def test_the_certificate_names_the_masks(capsys, tmp_path):
 
 
 @pytest.mark.contract
-@pytest.mark.slow
-def test_a_thousand_users_over_masks(capsys, tmp_path):
-    file = tmp_path / "certificate.json"
-    spec = "theorem1:epsilon=0.5,batch=1000,horizon=1000000"
-    found = play(capsys, spec, "--vanish", "0.05", "--certificate", str(file))
-    assert found["within"]
-    assert found["present"]["UNMASKING"] == 950
-    assert main(["check", str(file), "--json"]) == 0
-
-
-@pytest.mark.contract
-def test_everyone_there_is_the_paper_s_epsilon(capsys):
-    found = play(capsys, SMALL, "--plain", "--seed", "1")
-    assert Enclosure.from_json(found["privacy"]["value"]).contains(Fraction(1, 2))
-
-
-@pytest.mark.contract
 def test_where_no_pure_epsilon_is_finite(capsys):
     spec = "theorem2:epsilon=0.5,batch=40,horizon=1000,scaling=2"
     found = play(capsys, spec, "--vanish", "2", "--seed", "1", "--delta", "1e-5")
@@ -191,17 +174,12 @@ def test_the_table(capsys):
         ([f"{SMALL},modulus=none"], "modulus"),
         ([f"{SMALL},modulus=7"], "modulus"),
         (["published:epsilon=0.5,batch=40"], "SPEC must have a modulus"),
-        (["theorem1:epsilon=0.5,batch=1,horizon=9"], "batch must be between 2"),
         ([SMALL, "--vanish", "-1"], "vanish"),
-        ([SMALL, "--vanish", "41"], "vanish"),
         ([SMALL, "--vanish", "2.5"], "vanish"),
         ([SMALL, "--vanish", "30", "--seed", "1"], "needed"),
-        ([SMALL, "--neighbours", "6"], "failure"),
         ([SMALL, "--failure", "0"], "failure"),
         ([SMALL, "--floor", "41"], "floor"),
         ([SMALL, "--floor", "0"], "dropout"),
-        ([SMALL, "--vanish", "40", "--plain"], "users"),
-        ([SMALL, "--neighbours", "7"], "neighbours"),
         ([SMALL, "--mean", "2"], "mean"),
         ([SMALL, "--colluding", "40"], "colluding"),
         ([SMALL, "--plain", "--vanish", "1", "--colluding", "39"], "collusion"),

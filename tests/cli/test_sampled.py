@@ -34,25 +34,6 @@ def test_every_result_names_neighbours_and_sampling(capsys, spec):
     assert "add-remove" in out and "probability 0.1" in out
 
 
-def test_always_there_is_no_sampling(capsys):
-    one, other = (
-        answer(capsys, "compose", f"skellam:variance=4,neighbours={how}", "--order", "3")
-        for how in ("add-remove,poisson=1", "replace")
-    )
-    assert one["results"] == other["results"]
-    assert "sampling" not in one
-    assert one["neighbours"] == "add-remove" and other["neighbours"] == "replace"
-
-
-def test_a_table_is_sampled_by_its_columns(capsys, tmp_path):
-    table = tmp_path / "pair.csv"
-    table.write_text("outcome,p,q\na,1/2,1/10\nb,1/2,9/10\n")
-    (result,) = answer(capsys, "compose", f"pmf:file={table},{SAMPLED}", "--epsilon", "0")[
-        "results"
-    ]
-    assert float(result["lower"]) <= 0.04 <= float(result["upper"])
-
-
 def test_noise_is_drawn_as_without_sampling(capsys):
     drawn = []
     for keys in ("", f",{SAMPLED}"):
@@ -66,10 +47,8 @@ def test_noise_is_drawn_as_without_sampling(capsys):
     [
         (["audit", "skellam:variance=4,poisson=0.1"], "neighbours=add-remove"),
         (["audit", "skellam:variance=4,neighbours=both"], "neighbours"),
-        (["audit", "randomized-response:epsilon=1,neighbours=add-remove,poisson=2"], "poisson"),
         (["audit", f"skellam:variance=4,users=2,{SAMPLED}"], "users make the noise"),
         (["audit", f"theorem1:epsilon=1,batch=9,horizon=9,{SAMPLED}"], "neighbours"),
-        (["compose", f"skellam:variance=4,{SAMPLED}", "skellam:variance=4", "--pure"], "same"),
     ],
 )
 def test_refused(capsys, words, told):
