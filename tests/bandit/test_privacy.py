@@ -8,12 +8,11 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
-from exactdp import ZCDP, ApproxDP, Enclosure, ParameterError, PureDP
+from exactdp import ZCDP, ApproxDP, Enclosure, PureDP
 from exactdp.accounting import compose
 from exactdp.bandit.algorithms import (
     CDP_SE,
     DIST_CDP_SE,
-    DIST_DP_KLUCB,
     DIST_DP_SE,
     DIST_RDP_SE,
     LDP_SE,
@@ -163,11 +162,6 @@ def test_epsilon_and_delta_add_up_by_basic_composition():
     assert exact.epsilon(at).at_most(Fraction(spent.together.upper))
 
 
-def test_batches_must_be_a_number_of_them():
-    with pytest.raises(ParameterError, match="batches"):
-        privacy(prepare(DIST_DP_SE, SETTING), 0)
-
-
 def brute_force(protocol, places):
     """max |log ratio| of what is released mod m, for sums that differ by up to so many rewards."""
     m, scale = protocol.modulus, float(protocol.precision / Fraction(1, 2))
@@ -204,15 +198,6 @@ def test_so_many_places_that_their_sums_wrap_cost_less_than_before_the_reduction
             float(farthest * log_b), float((m - farthest) * log_b)
         )
         assert float(cost.lower) <= truth <= float(cost.upper)
-
-
-@pytest.mark.parametrize("algorithm", [DIST_DP_SE, CDP_SE, LDP_SE, DIST_DP_KLUCB])
-def test_twice_in_one_sum_costs_twice_epsilon_at_most(algorithm):
-    spent = privacy(prepare(algorithm, SETTING), 2)
-    assert spent.one_sum.at_most(1)
-    assert spent.one_sum.at_least(1 - Fraction(1, 10**3))
-    assert spent.to_json()["returning"]["one_sum"] == spent.one_sum.to_json()
-    assert privacy(prepare(algorithm, SETTING)).one_sum is None
 
 
 def test_a_leak_counts_once_and_divergences_grow_with_the_square():

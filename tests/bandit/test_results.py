@@ -1,21 +1,14 @@
 """Means over runs and their standard errors; shares read back as they were."""
 
 import json
-import math
 
 import numpy as np
 import pytest
 
 from exactdp.bandit.algorithms import SE
 from exactdp.bandit.prepare import prepare
-from exactdp.bandit.results import Mean, Results, Share
+from exactdp.bandit.results import Results, Share
 from exactdp.bandit.setting import Setting
-
-
-def test_the_standard_error_is_that_of_the_mean():
-    found = Mean.of(np.array([1.0, 2.0, 6.0]))
-    assert found.mean == 3
-    assert found.standard_error == pytest.approx(math.sqrt((4 + 1 + 9) / 2 / 3))
 
 
 def test_shares_are_joined_in_order_and_read_back_exactly():

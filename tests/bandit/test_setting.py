@@ -12,13 +12,6 @@ from exactdp.bandit.run import Config
 from exactdp.bandit.setting import Setting
 
 
-def test_numbers_are_exact():
-    setting = Setting("10", "1e6", 0.1, growth="1.5", confidence="1/3")
-    assert setting.epsilon == Fraction(1, 10)
-    assert setting.confidence == Fraction(1, 3)
-    assert Setting(**setting.to_json()) == setting
-
-
 def test_p_is_the_algorithm_s_where_none_is_given():
     """As the command line has it: 1/T for indices, 0.01 for identification, else 0.1."""
     setting, place = Setting(3, 1000, 1), Fixed(Environment("x", (Bernoulli("0.5"),) * 3))

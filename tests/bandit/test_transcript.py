@@ -251,13 +251,6 @@ def test_what_is_checked_is_named(honest, file):
     assert check_transcript(file).about["epsilon"] is None
 
 
-def test_runs_cannot_be_left_out(honest, file):
-    one_run = [line for line in honest if line.get("run", 0) == 0]
-    assert "complete runs" in outcome(file, one_run).reason
-    fewer = outcome(file, _with(one_run, 0, runs=1))
-    assert not fewer.valid and "sha256" in fewer.reason
-
-
 @pytest.mark.slow_cases("1")
 @pytest.mark.parametrize("place", [0, 1, -1])
 def test_unknown_and_missing_fields_are_refused(place, honest, file):

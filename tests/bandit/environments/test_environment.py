@@ -3,7 +3,6 @@ from functools import partial
 import numpy as np
 import pytest
 
-from exactdp import ParameterError
 from exactdp.bandit.environments.environment import (
     EASY,
     HARD,
@@ -40,19 +39,3 @@ def test_means_are_uniform_in_their_range(limits: tuple[float, float]) -> None:
     assert low <= bandit.means.min() and bandit.means.max() <= high
     ranks = np.sort((bandit.means - low) / (high - low))
     assert np.abs(ranks - np.arange(1, 2001) / 2000).max() < 0.06  # Kolmogorov, level 1e-6
-
-
-@pytest.mark.parametrize(
-    ("arms", "means", "message"),
-    [
-        (1, EASY, "arms must be"),
-        ("2.5", EASY, "arms must be a whole number"),
-        (3, (0.5, 1.5), "means must be a range inside 0..1"),
-        (3, (0.6, 0.5), "means must be a range"),
-    ],
-)
-def test_bad_instances(arms: object, means: tuple[float, float], message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        drawn_instance(0, arms, means)
-    with pytest.raises(ParameterError, match="at least 2, got 1"):
-        Environment("one", (Bernoulli(1),))

@@ -3,7 +3,6 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from exactdp import ParameterError
 from exactdp.bandit.environments.gaussian import ClippedGaussian
 from exactdp.bandit.environments.rewards import drawn_sums
 
@@ -102,17 +101,3 @@ def test_each_way_of_summing_is_taken_and_has_the_same_law(conforms, convolved) 
         ):
             assert conforms(found, truth), (precision, count, way)
     assert chosen <= {0, 1, 2}
-
-
-@pytest.mark.parametrize(
-    ("location", "sigma", "message"),
-    [
-        ("1.1", "0.1", "location must be an exact number at least 0 and at most 1"),
-        ("0.5", "0", "sigma must be an exact number above 0"),
-        ("0.5", "0.0001", "sigma must be between 1/1000 and 1000"),
-        (float("nan"), "0.1", "location"),
-    ],
-)
-def test_bad_parameters(location: object, sigma: object, message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        ClippedGaussian(location, sigma)

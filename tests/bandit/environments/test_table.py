@@ -73,19 +73,3 @@ def test_coins(probability: str, conforms, convolved) -> None:
     assert np.all(Bernoulli(0).encoded(3).sums(np.random.default_rng(7), 9, 10) == 0)
     with pytest.raises(ParameterError, match=r"2\^63"):
         coin.sums(np.random.default_rng(8), 1 << 40, 1 << 30, 1)
-
-
-@pytest.mark.parametrize(
-    ("values", "probabilities", "message"),
-    [
-        ((), (), "not none"),
-        ((0, 1), (1,), "equally many"),
-        ((0, 2), (0, 1), "values must be an exact number at least 0 and at most 1, got 2"),
-        ((0, 1), (-1, 2), "probabilities must be an exact number at least 0"),
-        ((0, 1), ("0.5", "0.49"), "sum to 1, got 0.99"),
-        ((0, "0.0"), ("0.5", "0.5"), "distinct"),
-    ],
-)
-def test_bad_tables(values, probabilities, message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        RewardTable(values, probabilities)

@@ -2,9 +2,6 @@
 
 import itertools
 
-import pytest
-
-from exactdp import ParameterError
 from exactdp.bandit.linear.setting import LinearSetting
 
 
@@ -22,23 +19,3 @@ def test_text_reads_back():
     plain = setting.without_privacy()
     assert plain.epsilon is None and plain.batches == setting.batches
     assert LinearSetting(**plain.to_json()) == plain
-
-
-@pytest.mark.parametrize(
-    ("values", "named"),
-    [
-        ({"dimension": 65}, "dimension"),
-        ({"horizon": 0}, "horizon"),
-        ({"horizon": "1e9"}, "horizon"),
-        ({"epsilon": 0}, "epsilon"),
-        ({"epsilon": "1000"}, "epsilon"),
-        ({"delta": 0}, "delta"),
-        ({"norm": 0}, "norm"),
-        ({"confidence": 1}, "confidence"),
-        ({"first": 200}, "first"),
-        ({"growth": 1}, "growth"),
-    ],
-)
-def test_what_is_out_of_range_is_named(values, named):
-    with pytest.raises(ParameterError, match=named):
-        LinearSetting(**({"dimension": 2, "horizon": 100} | values))

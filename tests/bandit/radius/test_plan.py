@@ -1,7 +1,4 @@
-import pytest
-
-from exactdp import ParameterError
-from exactdp.bandit.radius.plan import ContinuousLaplace, Decoding, Plan
+from exactdp.bandit.radius.plan import Plan
 
 
 def plan(**changed):
@@ -22,28 +19,3 @@ def test_the_horizon_limits_how_many_arms_complete_a_batch():
         assert plan(horizon=horizon).most_active(3) == expected
     assert plan(horizon=24, cumulative=True).most_active(3) == 3
     assert plan(horizon=23, cumulative=True).most_active(3) == 2
-
-
-@pytest.mark.parametrize(
-    ("changed", "named"),
-    [
-        ({"arms": 1}, "arms"),
-        ({"confidence": 0}, "confidence"),
-        ({"confidence": 1}, "confidence"),
-        ({"batches": (2, 0, 8)}, "batches"),
-        ({"noises": (None,)}, "noises"),
-        ({"precisions": (1, 1)}, "precisions"),
-        ({"decodings": (None,)}, "decodings"),
-        ({"batches": (2, 2, 2), "cumulative": True}, "batches"),
-    ],
-)
-def test_bad_plans_are_refused_by_name(changed, named):
-    with pytest.raises(ParameterError, match=named):
-        plan(**changed)
-
-
-def test_bad_noise_and_decoding_are_refused():
-    with pytest.raises(ParameterError, match="scale"):
-        ContinuousLaplace(0)
-    with pytest.raises(ParameterError, match="modulus"):
-        Decoding(5, 5)
