@@ -1,12 +1,18 @@
 """Pairs of claims around what is true: the first verified, the second refuted."""
 
+import shutil
 from pathlib import Path
+
+import pytest
 
 from exactdp.accounting.composition.composed import compose
 from exactdp.mechanisms.spec import parse_use
 from exactdp.verify import audit, parse_claim
 from exactdp.verify.kernel import theorem_of
 
+with_tools = pytest.mark.skipif(
+    None in (shutil.which("coqc"), shutil.which("ocamlfind")), reason="needs coqc and ocamlfind"
+)
 NEAR = [
     ("discrete-laplace:epsilon=0.1", "pure:0.1", "pure:0.0999999999"),
     ("discrete-laplace:scale=7/3,sensitivity=4", "pure:12/7", "pure:1.714285714"),
@@ -95,6 +101,13 @@ SAMPLED = [  # VERIFIED; of the others it is not known by whole orders
 ]
 ONE_SIDED += [(spec, claim, "VERIFIED") for spec, claim, _ in SAMPLED]
 PAIR = "outcome,p,q\na,0.5,0.25\nb,0.3,0.45\nc,0.2,0.3\n"
+LISTED = """\
+Axioms:
+ClassicalDedekindReals.sig_not_dec : forall P : Prop, {~ ~ P} + {~ P}
+ClassicalDedekindReals.sig_forall_dec
+  : forall P : nat -> Prop,
+    (forall n : nat, {P n} + {~ P n}) -> {n : nat | ~ P n} + {forall n : nat, P n}
+"""
 
 
 def theorem(spec: str, claim: str, pair: Path) -> str:

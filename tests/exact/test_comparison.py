@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from exactdp import Enclosure, ParameterError, UndecidedError
 from exactdp.exact.enclosure import ContradictionError
 from exactdp.exact.rounding import float_above, float_below, format_above
-from exactdp.exact.suggest import instead, meant, uncovered
+from exactdp.exact.suggest import instead, uncovered
 
 FRACTIONS = st.fractions(-3, 3, max_denominator=4)
 ENDS = st.one_of(
@@ -151,22 +151,6 @@ def test_formats_that_are_no_numbers_are_of_the_text():
     assert f"{Enclosure(Fraction(1), Fraction(2))}" == "[1, 2]"
     with pytest.raises(ParameterError, match="10000 digits"):
         format(Enclosure.exactly(0).plus(Enclosure(Decimal(0), Decimal("1e99999"))), ".2f")
-
-
-@pytest.mark.parametrize(
-    ("name", "known", "suggested"),
-    [
-        ("geometric", ["discrete-laplace", "skellam"], "discrete-laplace"),
-        ("Discrete_Laplace", ["discrete-laplace"], "discrete-laplace"),
-        ("sensitivty", ["scale", "sensitivity"], "sensitivity"),
-        ("sigma", ["sigma2"], "sigma2"),
-        ("geometric", ["skellam"], None),
-        ("", ["skellam"], None),
-        ("x" * 10**6, ["skellam"], None),
-    ],
-)
-def test_names_that_were_meant(name, known, suggested):
-    assert meant(name, known) == (f" (did you mean {suggested!r}?)" if suggested else "")
 
 
 @pytest.mark.contract

@@ -6,7 +6,7 @@ from itertools import product
 import mpmath
 import pytest
 
-from exactdp import Enclosure, ParameterError, PureDP
+from exactdp import Enclosure, ParameterError
 from exactdp.mechanisms import (
     Binomial,
     DiscreteGaussian,
@@ -16,7 +16,6 @@ from exactdp.mechanisms import (
     papers,
 )
 from exactdp.mechanisms.protocols import SumProtocol, Trust
-from exactdp.verify import audit
 from exactdp.verify.mismatch import mismatched_epsilon
 
 
@@ -87,16 +86,6 @@ def test_all_values_and_datasets_count():
         truth = brute(lambda x: share(x) / total, 3, 2, 7, 9)
     found = mismatched_epsilon(SumProtocol(3, 2, 0, 7, DiscreteGaussian(2)), 9)
     assert is_near(found, truth)
-
-
-@pytest.mark.slow_cases("3-3")
-@pytest.mark.parametrize(("users", "horizon"), [(2, 2), (3, 3), (5, 5)])
-def test_the_certified_modulus_gives_the_certified_epsilon(users, horizon):
-    protocol = papers.theorem1("0.5", users, horizon).protocol
-    claimed = audit(protocol.released(), PureDP("0.5")).measured
-    found = mismatched_epsilon(protocol, protocol.modulus)
-    assert claimed.at_most(Fraction(1, 2)) is True
-    assert is_near(found, Fraction(claimed.lower)) and is_near(found, Fraction(claimed.upper))
 
 
 def test_half_becomes_more_than_one():

@@ -104,11 +104,6 @@ STATEMENTS = [
 _SHORT = {"V": (1, 7, 5, 2, 1, 3, 1, 4, 2), "U": (1, 2, 9, 7, 5, 2, 1, 3, 1, 4, 2)}
 
 
-@pytest.fixture
-def pair(tmp_path):
-    return tmp_path / "pair.csv"
-
-
 def test_a_whole_file(pair):
     assert theorem("discrete-laplace:epsilon=0.1", "pure:0.1", pair) == LAPLACE
 

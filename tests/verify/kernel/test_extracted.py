@@ -1,13 +1,12 @@
 """The native checker: what it is built from, what it says, and that Coq says the same."""
 
 import re
-import shutil
 import subprocess
 import tracemalloc
 from string import Formatter
 
 import pytest
-from kernel_cases import ONE_SIDED, theorem
+from kernel_cases import ONE_SIDED, theorem, with_tools
 from kernel_mutants import compare, written
 
 from exactdp import time_limit
@@ -18,15 +17,7 @@ from exactdp.verify.kernel.library import compiled, sources
 from exactdp.verify.kernel.stated import stated
 from exactdp.verify.kernel.theorem import ALLOWED, axioms_in
 
-with_tools = pytest.mark.skipif(
-    None in (shutil.which("coqc"), shutil.which("ocamlfind")), reason="needs coqc and ocamlfind"
-)
 LAPLACE = "discrete-laplace:epsilon=0.1"
-
-
-@pytest.fixture
-def pair(tmp_path):
-    return tmp_path / "pair.csv"
 
 
 @pytest.fixture
@@ -118,22 +109,6 @@ def test_where_it_is_not_built(capsys, tmp_path, monkeypatch, pair):
 
 
 # -- with Coq and OCaml ---------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def native():
-    with time_limit(1800):
-        program = extracted.build()
-
-    def ask(text, file, seconds=60):
-        file.write_bytes(text if isinstance(text, bytes) else text.encode())
-        ran = subprocess.run([program, file, str(seconds)], capture_output=True, text=True)
-        word, _, shows = ran.stdout.partition("\n")
-        assert shows.startswith("Theorem verdict :\n") is (word == "valid")
-        assert shows.partition("\nlist_")[0].encode() in file.read_bytes()
-        return ran.returncode, word
-
-    return ask
 
 
 def exchanged(texts):

@@ -1,31 +1,18 @@
 """Noise used K times, on a grid of losses: what is written, and that it is near the truth."""
 
 import math
-import shutil
-import subprocess
 from fractions import Fraction
 
 import pytest
-from kernel_cases import PAIR, theorem
+from kernel_cases import theorem, with_tools
 
-from exactdp import time_limit
 from exactdp.accounting.composition.composed import compose
 from exactdp.mechanisms.spec import parse_use
-from exactdp.verify.kernel import NotWrittenError, extracted
+from exactdp.verify.kernel import NotWrittenError
 from exactdp.verify.kernel.forms import recognise
 from exactdp.verify.kernel.stated import stated
 
 SKELLAM = ("skellam:variance=100*100", "approx:4.8899,1e-6")
-with_tools = pytest.mark.skipif(
-    not (shutil.which("coqc") and shutil.which("ocamlfind")), reason="needs Coq and OCaml"
-)
-
-
-@pytest.fixture
-def pair(tmp_path):
-    file = tmp_path / "pair.csv"
-    file.write_text(PAIR)
-    return file
 
 
 @pytest.mark.parametrize(
@@ -65,19 +52,6 @@ def test_what_is_said(pair, spec, claim, statement):
 def test_what_cannot_be_written(pair, spec, claim):
     with pytest.raises(NotWrittenError, match="no theorem"):
         theorem(spec, claim, pair)
-
-
-@pytest.fixture(scope="module")
-def native():
-    with time_limit(1800):
-        program = extracted.build()
-
-    def ask(text, file, seconds="60"):
-        file.write_text(text)
-        ran = subprocess.run([program, file, seconds], capture_output=True, text=True)
-        return ran.returncode, ran.stdout.partition("\n")[0]
-
-    return ask
 
 
 @pytest.mark.slow

@@ -1,9 +1,9 @@
 """The samplers that Coq proves: their axioms, and that Python draws the same from the same bits."""
 
-import shutil
 import subprocess
 
 import pytest
+from kernel_cases import with_tools
 from proved_samplers import CASES, Counted, build, compare, own
 
 from exactdp import time_limit
@@ -11,9 +11,6 @@ from exactdp.mechanisms.samplers import SeededBits
 from exactdp.verify.kernel.library import compiled
 from exactdp.verify.kernel.theorem import ALLOWED, axioms_in
 
-with_tools = pytest.mark.skipif(
-    None in (shutil.which("coqc"), shutil.which("ocamlfind")), reason="needs coqc and ocamlfind"
-)
 THEOREMS = ("uniform", "coin", "coin_exp", "laplace", "gaussian")
 
 

@@ -9,7 +9,7 @@ import time
 from fractions import Fraction
 
 import pytest
-from kernel_cases import GAUSSIANS, LISTS, NEAR, ONE_SIDED, SAMPLED, theorem
+from kernel_cases import GAUSSIANS, LISTED, LISTS, NEAR, ONE_SIDED, SAMPLED, theorem
 
 from exactdp import OutOfTimeError, time_limit
 from exactdp.cli.main import main
@@ -37,18 +37,6 @@ GENERAL = (
     "sampled_one_more",
     "sampled_cost",
 )
-LISTED = """\
-Axioms:
-ClassicalDedekindReals.sig_not_dec : forall P : Prop, {~ ~ P} + {~ P}
-ClassicalDedekindReals.sig_forall_dec
-  : forall P : nat -> Prop,
-    (forall n : nat, {P n} + {~ P n}) -> {n : nat | ~ P n} + {forall n : nat, P n}
-"""
-
-
-@pytest.fixture
-def pair(tmp_path):
-    return tmp_path / "pair.csv"
 
 
 def test_axioms_are_read():
@@ -144,10 +132,8 @@ def test_commands(capsys, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("spec", "verified", "refuted"), [*NEAR, *(each for each in GAUSSIANS if " + " not in each[0])]
 )
-def test_what_it_must_be_of(monkeypatch, tmp_path, pair, spec, verified, refuted):
+def test_what_it_must_be_of(believed, tmp_path, pair, spec, verified, refuted):
     """Of its own uses and claim it reaches Coq; of any other it is not valid, whatever Coq says."""
-    monkeypatch.setattr(kernel_theorem, "compiled", lambda needed: tmp_path)
-    monkeypatch.setattr(kernel_theorem, "run", lambda *_: Run(True, LISTED, ""))
     file = tmp_path / "t.v"
     here = spec.replace("{pair}", str(pair))
     more = here + ("0" if "*" in here else "*2")  # used more often
@@ -168,18 +154,16 @@ def test_what_it_must_be_of(monkeypatch, tmp_path, pair, spec, verified, refuted
             [*told[:2], "--claim", "gdp:99" if verdict else "gdp:1e-9", *verdict],
         ):
             assert main(wrong) == 1
-        monkeypatch.setattr(kernel_theorem, "run", lambda *_: Run(False, "", "Error: no"))
+        believed(Run(False, "", "Error: no"))
         assert main(told) == 1
-        monkeypatch.setattr(kernel_theorem, "run", lambda *_: Run(True, LISTED, ""))
+        believed(Run(True, LISTED, ""))
 
 
 @pytest.mark.parametrize(
     ("spec", "verified", "refuted"), [*LISTS, *(each for each in GAUSSIANS if " + " in each[0])]
 )
-def test_what_a_list_must_be_of(monkeypatch, tmp_path, pair, spec, verified, refuted):
+def test_what_a_list_must_be_of(believed, tmp_path, pair, spec, verified, refuted):
     """Of all of its uses, in any order, no fewer and no others."""
-    monkeypatch.setattr(kernel_theorem, "compiled", lambda needed: tmp_path)
-    monkeypatch.setattr(kernel_theorem, "run", lambda *_: Run(True, LISTED, ""))
     file = tmp_path / "t.v"
     uses = spec.split(" + ")
 
@@ -201,9 +185,7 @@ def test_what_a_list_must_be_of(monkeypatch, tmp_path, pair, spec, verified, ref
         assert told(refuted, uses) == 1
 
 
-def test_sampled_users_are_of_their_rate_and_neighbours(monkeypatch, tmp_path, pair):
-    monkeypatch.setattr(kernel_theorem, "compiled", lambda needed: tmp_path)
-    monkeypatch.setattr(kernel_theorem, "run", lambda *_: Run(True, LISTED, ""))
+def test_sampled_users_are_of_their_rate_and_neighbours(believed, tmp_path, pair):
     file = tmp_path / "t.v"
     for spec, claim, beyond in SAMPLED:
         file.write_text(theorem(spec, claim, pair))
@@ -220,16 +202,13 @@ def test_sampled_users_are_of_their_rate_and_neighbours(monkeypatch, tmp_path, p
             assert main(["check", str(file), *told]) == code, told
 
 
-def test_what_is_read_back(tmp_path, pair):
+def test_what_is_read_back(believed, tmp_path, pair):
     """Pure is approximate at delta = 0; a modulus counts, and a denominator of 0."""
     file = tmp_path / "t.v"
 
     def says(text, spec, claim):
         file.write_text(text)
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(kernel_theorem, "compiled", lambda needed: tmp_path)
-            patched.setattr(kernel_theorem, "run", lambda *_: Run(True, LISTED, ""))
-            return main(["check", str(file), "--expect", spec, "--claim", claim]) == 0
+        return main(["check", str(file), "--expect", spec, "--claim", claim]) == 0
 
     laplace, reduced = "discrete-laplace:epsilon=1", "discrete-laplace:epsilon=1,modulus=64"
     pure = theorem(laplace, "pure:1", pair)
@@ -310,10 +289,8 @@ def _told(text, file, capsys, *options):
 
 @pytest.mark.parametrize(("spec", "claim", "wrong", "reason"), VACUOUS)
 def test_what_says_nothing_is_called_vacuous(
-    capsys, monkeypatch, tmp_path, pair, spec, claim, wrong, reason
+    capsys, believed, tmp_path, pair, spec, claim, wrong, reason
 ):
-    monkeypatch.setattr(kernel_theorem, "compiled", lambda needed: tmp_path)
-    monkeypatch.setattr(kernel_theorem, "run", lambda *_: Run(True, LISTED, ""))
     form, numbers = recognise(theorem(spec, claim, pair))
     file = tmp_path / "t.v"
     lines, shown = _told(form.write(numbers), file, capsys)
@@ -321,7 +298,7 @@ def test_what_says_nothing_is_called_vacuous(
     lines, shown = _told(form.write(numbers | wrong), file, capsys)
     assert lines[0].startswith("valid, but vacuous: proved")
     assert any(reason in line for line in lines) and reason in shown["vacuous"]
-    monkeypatch.setattr(kernel_theorem, "run", lambda *_: Run(False, "", "Error: no"))
+    believed(Run(False, "", "Error: no"))
     assert _outcome(form.write(numbers | wrong), tmp_path).vacuous is None  # it is not proved
 
 
@@ -342,10 +319,8 @@ def test_all_numbers_are_read_back(number):
         assert form.described(numbers)
 
 
-def test_lists_that_are_named(capsys, monkeypatch, tmp_path, pair):
+def test_lists_that_are_named(capsys, believed, tmp_path, pair):
     """In JSON by length and digest: two theorems of other pairs differ in more than the file."""
-    monkeypatch.setattr(kernel_theorem, "compiled", lambda needed: tmp_path)
-    monkeypatch.setattr(kernel_theorem, "run", lambda *_: Run(True, LISTED, ""))
     text = theorem("pmf:file={pair}", "pure:1", pair)
     _, shown = _told(text, tmp_path / "t.v", capsys, "--claim", "pure:1")
     assert shown["lists"] == {
