@@ -38,10 +38,6 @@ def off(protocol: SumProtocol, table: list[tuple[int, mpmath.mpf]], s: int, t: i
     return mpmath.fsum(p for x, p in table if abs(decoded(protocol, s + x) - s) > t)
 
 
-def wrapped(protocol: SumProtocol, table: list[tuple[int, mpmath.mpf]], s: int) -> mpmath.mpf:
-    return mpmath.fsum(p for x, p in table if decoded(protocol, s + x) != s + x)
-
-
 def encodings(rewards: tuple[Fraction, ...], g: int) -> Iterator[tuple[int, Fraction]]:
     """The sums of encodings, and their probabilities."""
     for ups in product((0, 1), repeat=len(rewards)):

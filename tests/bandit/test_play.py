@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from exactdp import ParameterError
-from exactdp.bandit.algorithms import ALGORITHMS, DIST_DP_SE, DP_SE, SDP_AE, SE, VB_SDP_AE
-from exactdp.bandit.environments.environment import Environment, drawn_instance
+from exactdp.bandit.algorithms import DIST_DP_SE, SE, VB_SDP_AE
+from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.play import play
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.setting import Setting
-from exactdp.bandit.source import Simulated
 
 
 class Scripted:
@@ -131,20 +130,6 @@ def test_estimates_accumulate_for_the_shuffle_paper_only():
     seen.clear()
     play(prepare(DIST_DP_SE, Setting(2, 200, "0.9")), coins(1, 0), 1, Scripted(), seen.append)
     assert [int(each.totals[0]) for each in seen[:3]] == [2 * 2, 4 * 2, 8 * 3]
-
-
-@pytest.mark.quick_cases(10)
-@pytest.mark.slow_cases("dist-cdp-klucb", "dist-gauss-klucb", "dist-rdp-se")
-@pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda algorithm: algorithm.name)
-def test_every_algorithm_runs_to_its_horizon(algorithm):
-    # a grid may be for T users
-    horizon, growth = (5000, 30) if algorithm.radius is None else (400, 2)
-    setting = Setting(3, horizon, "0.9", delta="0.1", growth=growth)
-    prepared = prepare(algorithm, setting)
-    environment = drawn_instance(1, 3, (0.1, 0.9), None)
-    played = play(prepared, environment, 4, Simulated(np.random.default_rng(0)))
-    assert (played.pulls.sum(axis=1) == horizon).all()
-    assert (played.batches > 0).any() or algorithm in (DP_SE, SDP_AE)
 
 
 def test_an_environment_of_other_arms_is_refused():

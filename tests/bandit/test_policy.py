@@ -1,13 +1,15 @@
 """Policies of one's own: what they see, what they are refused; all else is theirs."""
 
+import ast
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from exactdp import Enclosure, ParameterError
-from exactdp.bandit import Decision
+from exactdp.bandit import Decision, algorithms
 from exactdp.bandit.algorithms import (
     DIST_ADAP_KLUCB,
     DIST_DP_IMED,
@@ -360,3 +362,19 @@ def test_the_largest_index_is_taken(own, index):
             histories[arm].append((line["users"], total))
             rounds += line["users"]
         assert len(lines) > 5
+
+
+@pytest.mark.parametrize(
+    "file", ["adap_klucb.py", "imed.py", "klucb_log.py", "klucb_private.py", "thompson.py"]
+)
+def test_they_are_built_on_the_public_protocol_alone(file):
+    tree = ast.parse((Path(algorithms.__file__).parent / file).read_text(encoding="utf-8"))
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            found.add(("." * node.level) + (node.module or ""))
+        elif isinstance(node, ast.Import):
+            found |= {each.name for each in node.names}
+    allowed = {"__future__", "collections.abc", "typing", "numpy", "numpy.typing", "attrs"}
+    allowed |= {"..policy", ".indexed", ".imed", ".klucb_log"}  # the last two no less
+    assert "..policy" in found and found <= allowed

@@ -75,6 +75,7 @@ def test_every_algorithm_runs(algorithm):
         arguments = (*arguments, "--horizon", "5000", "--growth", "30")
     shown = run_json(*arguments, algorithm=algorithm)
     assert shown["algorithm"] == algorithm
+    assert all(sum(each) == shown["horizon"] for each in shown["pulls"])
     assert (
         shown["privacy"]["note"]
         if algorithm in ("se", "dp-se", "kl-ucb", "kl-ucb-log", "kl-ucb-log-batched")

@@ -41,16 +41,6 @@ def test_it_answers_in_next_to_no_time(capsys, words):
     assert json.loads(capsys.readouterr().out)
 
 
-def test_each_figure_has_a_share_of_what_is_left():
-    figures = in_time.Figures()
-    assert figures.find(lambda: 1, None) == 1 and figures.code == 0 and not figures.note
-
-    def endless():
-        raise OutOfTimeError("the time allowed is over")
-
-    assert figures.find(endless, 2) == 2 and figures.code == 3 and figures.note
-
-
 @pytest.mark.contract
 @pytest.mark.parametrize("words", [SUM, SHUFFLED, FEDERATED])
 def test_bad_input_comes_before_any_figure(capsys, words):

@@ -96,17 +96,6 @@ def test_a_certificate_that_comes_late_is_not_written(capsys, tmp_path, monkeypa
     assert not shown.err and not file.exists()
 
 
-@pytest.mark.parametrize("lacking", [(), ("clients=30",), ("dimension=100",)])
-def test_options_fill_in_what_the_spec_lacks(lacking):
-    spec = whole = SPEC.format("skellam")
-    for key in lacking:
-        spec = spec.replace(f",{key}", "")
-    filled = round_federated.filled_in(spec, clients="30", dimension="100")
-    assert parse(filled).mechanism == parse(whole).mechanism
-    assert (filled == spec) is (not lacking)
-    assert round_federated.filled_in(spec, clients=None, dimension=None) == spec
-
-
 @pytest.mark.slow
 def test_a_round_of_clients_from_options(capsys):
     spec = SPEC.format("skellam").replace(",clients=30", "").replace("dimension=100,", "")

@@ -1,4 +1,3 @@
-import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -43,10 +42,3 @@ def test_every_rating_is_in_one_arm() -> None:
     assert 0 < share < 1
     assert share * first + (1 - share) * second == pytest.approx(overall, abs=1e-12)
     assert share * 6366 == pytest.approx(round(share * 6366), abs=1e-6)
-
-
-@pytest.mark.parametrize("module", ["sklearn.cluster", "statsmodels.datasets"])
-def test_what_is_missing_is_named(monkeypatch, module: str) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ImportError, match=r'pip install "exactdp\[data\]"'):
-        fair_instance()

@@ -1,4 +1,3 @@
-import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -116,10 +115,3 @@ def test_too_little_data(tmp_path: Path, text: str, message: str) -> None:
     path.write_text(text)
     with pytest.raises(ParameterError, match=message):
         read_letor(path, arms=3)
-
-
-def test_what_is_missing_is_named(tmp_path: Path, monkeypatch) -> None:
-    path, _, _ = ratings(tmp_path)
-    monkeypatch.setitem(sys.modules, "sklearn.cluster", None)
-    with pytest.raises(ImportError, match=r'pip install "exactdp\[data\]"'):
-        read_letor(path)

@@ -1,6 +1,5 @@
 """Pictures: what is in them, and that they are the same every time."""
 
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -31,12 +30,6 @@ def test_the_same_bytes_again_whatever_the_user_has_set(drawn, small):
     with matplotlib.rc_context({"font.size": 20, "lines.linewidth": 9, "svg.hashsalt": "x"}):
         assert draw(TRUST, small) == drawn
         assert matplotlib.rcParams["font.size"] == 20
-
-
-def test_without_matplotlib_it_says_how_to_get_it(small, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r'pip install "exactdp\[figures\]"'):
-        draw(TRUST, small)
 
 
 def test_the_lower_bound_is_drawn_where_it_is_known(monkeypatch):

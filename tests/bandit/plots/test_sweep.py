@@ -50,20 +50,6 @@ def test_curves_are_plain_runs(small):
         assert curve.eliminated == plain.eliminated.sum()
 
 
-def test_what_is_finished_is_not_run_again(tmp_path, monkeypatch, small):
-    done = []
-    first = sweep((RADII,), SMALL, RATINGS, cache=tmp_path, progress=done.append)
-    assert sum(done) == 2
-    asked = watched(monkeypatch)
-    assert same(sweep((RADII,), SMALL, RATINGS, cache=tmp_path), first)
-    assert asked == []
-    both = sweep((TRUST, RADII), SMALL, RATINGS, cache=tmp_path)
-    assert same(both, small)
-    assert len(asked) == 3
-    sweep((RADII,), SMALL, RATINGS, cache=tmp_path, resume=False)
-    assert len(asked) == 5
-
-
 @pytest.mark.parametrize("change", [{"seed": 1}, {"scale": "confidence"}, {"scale": "runs"}])
 def test_what_was_finished_for_other_numbers_is_not_used(tmp_path, monkeypatch, change):
     sweep((RADII,), SMALL, RATINGS, cache=tmp_path)

@@ -3,8 +3,10 @@
 import random
 from itertools import combinations
 
+import pytest
 import sympy
 
+from exactdp import ParameterError
 from exactdp.mechanisms.aggregation.masked.shamir import PRIME, combine, split
 from exactdp.mechanisms.samplers.bits import SeededBits
 
@@ -59,3 +61,20 @@ def test_against_interpolation_by_fractions():
     coefficients = [draw.randrange(PRIME) for _ in range(17)]
     shares = {x: sum(c * x**i for i, c in enumerate(coefficients)) % PRIME for x in points}
     assert combine(shares) == coefficients[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ((2**256, 1, [1]), "secret"),
+        ((-1, 1, [1]), "secret"),
+        ((1, 0, [1]), "threshold"),
+        ((1, 3, [1, 2]), "threshold"),
+        ((1, 1, [0, 1]), "points"),
+        ((1, 1, [1, 1]), "points"),
+        ((1, 1, [PRIME]), "points"),
+    ],
+)
+def test_bad_input_is_named(arguments, named):
+    with pytest.raises(ParameterError, match=named):
+        split(*arguments, SeededBits(0))
