@@ -38,9 +38,9 @@ def printed(command: Callable[..., Result]) -> Callable[..., int]:
 
     Where it has `--time`, what is computed has `--budget` as well.
     """
-    known = inspect.signature(command, eval_str=True)
-    asks = "as_json" in known.parameters  # the command itself: what it does depends on it
-    seconds = known.parameters.get("seconds")
+    signature = inspect.signature(command, eval_str=True)
+    asks = "as_json" in signature.parameters  # the command itself: what it does depends on it
+    seconds = signature.parameters.get("seconds")
     measures = seconds is not None and seconds.annotation == Time
 
     @wraps(command)
@@ -76,10 +76,10 @@ def printed(command: Callable[..., Result]) -> Callable[..., int]:
     if measures:
         usual = inspect.Parameter("budget", more[0].kind, default=None, annotation=Budget)
         more.insert(0, usual)
-    own = [each for each in known.parameters.values() if each.name != "as_json"]
-    vars(run)["__signature__"] = known.replace(parameters=[*own, *more])
+    own = [each for each in signature.parameters.values() if each.name != "as_json"]
+    vars(run)["__signature__"] = signature.replace(parameters=[*own, *more])
     vars(run)["__annotations__"] = command.__annotations__ | {
-        each.name: each.annotation for each in more
+        parameter.name: parameter.annotation for parameter in more
     }
     return run
 
