@@ -11,10 +11,12 @@ from functools import cache
 from pathlib import Path
 
 import exactdp
+import exactdp.interop
 
 TESTS = Path(__file__).parent
 PUBLIC = {"exactdp", "exactdp.cli.main", *(f"exactdp.{name}" for name in exactdp.__all__)}
 PUBLIC |= {"exactdp.__version__", "exactdp.cli.main.main", "exactdp.cli.main.app"}
+PUBLIC |= {"exactdp.interop", *(f"exactdp.interop.{name}" for name in exactdp.interop.__all__)}
 PUBLIC |= {"exactdp.cli", "exactdp.verify.checker", "exactdp.verify.checker.__main__.main"}
 _INTERNAL = re.compile(
     r"^exactdp\.[a-z_]+\.\w+|(?<=import )exactdp\.[\w.]+|(?<=from )exactdp\.[\w.]+"

@@ -41,6 +41,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     return high
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_wrapping_is_the_tail_of_the_noise(capsys: pytest.CaptureFixture[str]) -> None:
     found = shown(capsys, SPEC.format("skellam", 6), "--dropout", "1")["wrap"]
@@ -50,6 +51,7 @@ def test_wrapping_is_the_tail_of_the_noise(capsys: pytest.CaptureFixture[str]) -
     assert truth * (1 - 1e-9) <= float(found["coordinate"]["upper"])
 
 
+@pytest.mark.contract
 def test_provision_makes_up_for_who_vanishes(capsys: pytest.CaptureFixture[str]) -> None:
     found = shown(capsys, SPEC.format("skellam", 16), "--dropout", "1", "--rounds", "3")
     (row,) = found["dropout"]
@@ -60,6 +62,7 @@ def test_provision_makes_up_for_who_vanishes(capsys: pytest.CaptureFixture[str])
     assert whole <= gaussian_epsilon(1.01 * math.sqrt(3) * 4 / 8, 1e-6)
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_the_least_noise_and_the_fewest_bits(capsys: pytest.CaptureFixture[str]) -> None:
     spec, claim = SPEC.format("skellam", 16), "approx:2,1e-5"
@@ -119,6 +122,7 @@ def test_what_is_not_next_to_another_is_not_called_the_least(
     assert json.loads(capsys.readouterr().out)["least"]["is_least"] is False
 
 
+@pytest.mark.contract
 @pytest.mark.slow_cases("1")
 @pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("seconds", ["0.1", "1"])
@@ -152,6 +156,7 @@ def test_the_search_tells_the_cost_of_what_is_given(
     assert Decimal(told["upper"]) <= Decimal(float(most) * (1 + 1e-9))
 
 
+@pytest.mark.contract
 @pytest.mark.slow_cases("arguments3-no local-stddev between")
 @pytest.mark.parametrize(
     ("arguments", "named"),

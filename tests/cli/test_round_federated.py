@@ -41,6 +41,7 @@ SLOW = pytest.mark.slow
 NOISY = "federated:mechanism=skellam,clip=1,scale=2,clients=10,local-stddev=1,bits=6"
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("dimension", "rounding"),
     [
@@ -65,6 +66,7 @@ def test_what_remains_is_certified(capsys, tmp_path, dimension, rounding):
     assert main(["check", str(file), "--expect", spec]) == 1
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_a_claim_is_certified_or_refuted(capsys, tmp_path):
     spec, file = f"{NOISY},dimension=1,rounding=nearest", tmp_path / "round.json"
@@ -105,11 +107,13 @@ def test_a_round_of_clients_from_options(capsys):
     assert parse(found["mechanism"]).federated.clients == 3
 
 
+@pytest.mark.contract
 def test_tables_and_the_system_s_bits(capsys):
     shown = play(capsys, SPEC.format("skellam"), "--plain").out
     assert "CSPRNG" in shown and "within the bound" in shown and "30 of 30" in shown
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

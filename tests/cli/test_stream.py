@@ -37,6 +37,7 @@ def test_protocol_tells_what_is_sent_and_what_is_left(capsys, noise):
     assert float(lacking["epsilon"]["lower"]) > float(found["epsilon"]["lower"])
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_the_bound_of_prefix_sums_counts_overflow(capsys):
     """With 6 bits sums overflow more often than the failure that is allowed: a warning."""
@@ -49,6 +50,7 @@ def test_the_bound_of_prefix_sums_counts_overflow(capsys):
     assert "except with probability 0.000001 and that of modular overflow (at most" in said
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_the_fewest_bits_are_named_where_none_are_given(capsys):
     found = shown(capsys, "protocol", SPEC.format("skellam").replace(",bits=12", ""))
@@ -58,6 +60,7 @@ def test_the_fewest_bits_are_named_where_none_are_given(capsys):
     assert "fewest bits" in capsys.readouterr().out
 
 
+@pytest.mark.contract
 @pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("noise", ["skellam", "discrete-gaussian"])
 def test_a_round_recovers_prefix_sums(capsys, noise):
@@ -79,6 +82,7 @@ def test_a_round_recovers_prefix_sums(capsys, noise):
     assert "prefix sum found" in capsys.readouterr().out
 
 
+@pytest.mark.contract
 def test_a_matrix_is_played(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "C.csv").write_text("1,0,0\n1,1,0\n2,1,-1\n")
@@ -89,6 +93,7 @@ def test_a_matrix_is_played(capsys, tmp_path, monkeypatch):
     assert shown(capsys, "protocol", spec)["fewest_bits"] < 10
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

@@ -343,6 +343,7 @@ def _events() -> Iterator[tuple[str, Any, str, Callable[[mpf], mpf]]]:
            "ADD_OR_REMOVE_ONE", truncated)  # fmt: skip
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_events_of_dp_accounting_cost_what_is_computed_by_hand() -> None:
     dp_accounting = pytest.importorskip("dp_accounting")
@@ -389,6 +390,7 @@ def test_events_are_read_from_files(tmp_path: Path, capsys: Any) -> None:
         refused(capsys, ["compose", "--from", str(path), "--epsilon", "0.5"], "")
 
 
+@pytest.mark.contract
 def test_histories_of_opacus_are_read_and_its_own_figure_is_shown(capsys: Any) -> None:
     assert interop.from_opacus([(2.0, 0.25, 3), (1.0, 1.0, 2)]) == exactdp.compose(
         "gaussian:sigma=2,neighbours=add-remove,poisson=1/4*3",
@@ -415,6 +417,7 @@ def _methods(found: Any) -> list[dict[str, Any]]:
     return [one for each in found if isinstance(each, dict | list) for one in _methods(each)]
 
 
+@pytest.mark.contract
 def test_what_others_are_handed_is_never_too_little() -> None:
     pytest.importorskip("dp_accounting")
     for spec, times, pmf in (("discrete-laplace:scale=2", 3, oracles.discrete_laplace(2)),
@@ -436,6 +439,7 @@ def test_what_others_are_handed_is_never_too_little() -> None:
     assert interop.rdp_epsilons(gaussian, [2, 3]) == [1, 1.5]
 
 
+@pytest.mark.contract
 def test_arguments_of_tensorflow_federated_mean_what_it_makes_of_them() -> None:
     from scipy.special import erfcinv
 

@@ -74,6 +74,7 @@ def test_raised_pairs_dominate_what_lies_between_them(epsilon: Fraction) -> None
         assert (q + other_q) / 2 <= oracles.exactly(truth * mpmath.exp(-t))
 
 
+@pytest.mark.contract
 def test_what_pure_epsilon_tells_of_a_divergence_is_an_upper_bound() -> None:
     """Where nothing else is known; epsilon is 6, the divergence that of the closed form."""
     laplace = exactdp.compose("laplace:scale=1/2*3")

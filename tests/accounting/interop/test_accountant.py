@@ -76,6 +76,7 @@ BY_PROFILE = (
 )
 
 
+@pytest.mark.contract
 @pytest.mark.quick_cases(8)
 @pytest.mark.parametrize(("one", "relation"), EVERY, ids=lambda one: type(one).__name__)
 def test_every_event_has_a_figure(one, relation):
@@ -91,6 +92,7 @@ def test_every_event_has_a_figure(one, relation):
         assert accountant.compose(one).get_epsilon(DELTA) > found
 
 
+@pytest.mark.contract
 @pytest.mark.slow_cases(
     "one5-NeighboringRelation.REPLACE_ONE-gaussian:sigma=8,sensitivity=2,fixed-size=10/1000",
     "one7-NeighboringRelation.REPLACE_ONE-guarantee:zcdp:0.1",
@@ -132,6 +134,7 @@ def test_what_events_mean(one, relation, spec):
         assert known.lower <= found <= Fraction(known.upper) * (1 + Fraction(1, 10**5))
 
 
+@pytest.mark.contract
 def test_blank_records_of_randomized_response():
     """One is replaced by nothing: P = (1 - p + p/k, ...) against the uniform law."""
     one = event("RandomizedResponseDpEvent", noise_parameter=0.4, num_buckets=5)
@@ -140,6 +143,7 @@ def test_blank_records_of_randomized_response():
     assert epsilon(one, ONE, count=10, delta=0) == pytest.approx(10 * math.log(0.68 / 0.08))
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("one", "relation"),
     [
@@ -175,6 +179,7 @@ def test_two_outcomes_of_sampled_zcdp():
             assert float(exactdp.mechanism(spec).renyi(order).lower) <= float(most.upper())
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("one", "relation", "said"),
     [
@@ -194,6 +199,7 @@ def test_what_is_not_supported(one, relation, said):
     assert accountant.get_epsilon(DELTA) == 0 and not accountant.supports(one)
 
 
+@pytest.mark.contract
 def test_bad_numbers_are_refused():
     accountant = ExactAccountant()
     for bad in (GAUSSIAN(-1.0), dp_event.PoissonSampledDpEvent(1.5, GAUSSIAN(1.0)),
@@ -212,6 +218,7 @@ def test_bad_numbers_are_refused():
     assert json.loads(json.dumps({"class_name": "NoOpDpEvent"})) and accountant.get_epsilon(1) == 0
 
 
+@pytest.mark.contract
 def test_calibration_by_their_function():
     found = dp_accounting.calibrate_dp_mechanism(
         ExactAccountant,
@@ -240,6 +247,7 @@ def random_event(seed):
     ), relation
 
 
+@pytest.mark.contract
 @pytest.mark.slow_cases("1")
 @pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("seed", [0, 1, 3, 5])
@@ -299,6 +307,7 @@ def test_what_datasets_attain_is_no_more(one, relation, first, second):
                 assert most <= truth + 1e-8
 
 
+@pytest.mark.contract
 def test_permute_and_flip_is_no_more_than_laplace_noise():
     for size in ("0.1", "1", "5"):
         one = event("PermuteAndFlipDpEvent", epsilon=float(size))

@@ -35,6 +35,7 @@ def several(*parts):
     return exactdp.compose(*parts)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("event", "meant"),
     [
@@ -63,6 +64,7 @@ def test_what_an_event_means(event, meant):
     assert from_dp_event(event) == exactdp.mechanism(meant)
 
 
+@pytest.mark.contract
 def test_compositions_are_flattened_and_nothing_is_nothing():
     inner = dp_event.ComposedDpEvent([GAUSSIAN, dp_event.NoOpDpEvent(), SAMPLED])
     event = dp_event.ComposedDpEvent(
@@ -74,6 +76,7 @@ def test_compositions_are_flattened_and_nothing_is_nothing():
         from_dp_event(dp_event.NoOpDpEvent())
 
 
+@pytest.mark.contract
 def test_their_figures_agree():
     events = [
         dp_event.SelfComposedDpEvent(SAMPLED, 20),
@@ -90,6 +93,7 @@ def test_their_figures_agree():
         assert ours.lower <= theirs * (1 + 1e-9) and theirs <= float(ours) * (1 + 1e-3)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "spec",
     [f"{SPEC}*7", f"{SPEC},poisson=0.3", "laplace:scale=3,sensitivity=2,neighbours=add-remove",
@@ -103,12 +107,14 @@ def test_there_and_back_is_no_better(spec):
     assert back.renyi(3).at_most(first.renyi(3).upper * (1 + SMALL)) is True
 
 
+@pytest.mark.contract
 def test_randomized_response_is_written_with_a_little_less_noise():
     first = exactdp.mechanism("randomized-response:epsilon=1")
     back = from_dp_event(to_dp_event(first))
     assert 1 <= back.pure().lower <= back.pure().upper <= 1 + SMALL
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     ("event", "named"),
     [
@@ -137,6 +143,7 @@ def test_what_cannot_be_accounted_for_is_named(event, named):
 HISTORY = [(2.5, 0.1, 30), (2.5, 0.2, 4), (2.5, 0.1, 5)]
 
 
+@pytest.mark.contract
 def test_a_history_of_opacus():
     meant = several((f"{SPEC},poisson=0.1", 35), (f"{SPEC},poisson=0.2", 4))
     assert from_opacus(HISTORY) == meant
@@ -144,6 +151,7 @@ def test_a_history_of_opacus():
     assert from_json({"history": [list(entry) for entry in HISTORY]}) == meant
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "history",
     [[], None, 7, "text", [(1, 2)], [(0, 0.1, 1)], [(1, 1.5, 1)], [(1, 0.1, 0)], [(1, 0.1, 1.5)],
@@ -219,6 +227,7 @@ def stand_in(monkeypatch):
     return registered
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_an_accountant_for_opacus(stand_in):
     register_opacus()
@@ -245,12 +254,14 @@ def test_the_examples_of_opacus(stand_in):
     assert tried.attempted and not tried.failed
 
 
+@pytest.mark.contract
 def test_without_opacus_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "opacus.accountants", None)
     with pytest.raises(ImportError, match=r"exactdp\[opacus\]"):
         opacus_accountant()
 
 
+@pytest.mark.contract
 @pytest.mark.slow
 def test_with_opacus_itself():
     accountants = pytest.importorskip("opacus.accountants")

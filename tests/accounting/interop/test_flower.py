@@ -51,6 +51,7 @@ def some_residues(bits, size=2000):
     return found
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("bits", range(2, 32))
 def test_every_residue_is_carried_unchanged(bits):
     residues, carrier = some_residues(bits), flower.Carrier(bits)
@@ -60,6 +61,7 @@ def test_every_residue_is_carried_unchanged(bits):
     assert (carrier.received(stand_in.unmasked(sent, 1, state_of(bits)), 1) == residues).all()
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(("bits", "clients"), [(4, 15), (16, 5), (16, 1000), (31, 5), (31, 2**18)])
 def test_sums_are_read_back(bits, clients):
     carrier, state = flower.Carrier(bits), state_of(bits)
@@ -69,6 +71,7 @@ def test_sums_are_read_back(bits, clients):
     assert (carrier.received(found, clients) == total).all()
 
 
+@pytest.mark.contract
 def test_what_is_no_sum_is_refused():
     with pytest.raises(ParameterError, match="values must be a sum"):
         flower.Carrier(8).received(np.array([1e6]), 3)
@@ -79,6 +82,7 @@ def test_what_is_no_sum_is_refused():
             flower.Carrier(bits)
 
 
+@pytest.mark.contract
 def test_flowers_own_quantization_carries_them():
     theirs = pytest.importorskip("flwr.common.secure_aggregation.quantization")
     for bits in (2, 16, 31):

@@ -42,6 +42,7 @@ def in_floats(noise, n, bits, clip, dim, rotation="dft", modclip=1e-4):
     return scale, local * scale
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("rotation", ["hd", "dft"])
 @pytest.mark.parametrize("n, bits, dim", [(2, 4, 1), (10, 9, 7), (100, 16, 1000), (7, 22, 3)])
 @pytest.mark.parametrize("noise, clip, modclip", [(0.5, 0.1, 1e-4), (3.25, 4, 0.05)])
@@ -58,6 +59,7 @@ def test_scale_and_deviation_are_those_that_tff_derives(
         assert abs(held / Fraction(expected) - 1) <= Fraction(1, 2**23)
 
 
+@pytest.mark.contract
 def test_the_largest_scale_is_tffs():
     given = TFF | {"bits": 22, "l2_clip": 1e-3, "expected_clients_per_round": 2}
     assert keys(spec_from_tff(given, 10**6))["scale"] == "1000000"
@@ -76,6 +78,7 @@ def test_a_discrete_gaussian_is_rounded_up(noise):
     assert found.law == DiscreteGaussian(sigma2=whole**2).sum_of(100)
 
 
+@pytest.mark.contract
 def test_defaults_are_tffs():
     said = {
         "modclip_prob": 1e-4, "beta": 0.0, "mechanism": "distributed_skellam",
@@ -85,11 +88,13 @@ def test_defaults_are_tffs():
     assert spec_from_tff(TFF | said, 1000) == spec_from_tff(TFF, 1000)
 
 
+@pytest.mark.contract
 def test_conditional_rounding_is_read():
     assert keys(spec_from_tff(TFF | {"beta": 0.6065}, 8))["rounding"] == "conditional:0.6065"
     assert keys(spec_from_params(PARAMS | {"beta": "1/3"}))["rounding"] == "conditional:1/3"
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("bits", [9, 16, 22])
 def test_noise_in_units_of_the_clip_is_the_multiplier(bits):
     found = released(spec_from_tff(TFF | {"bits": bits}, 1000))
@@ -115,6 +120,7 @@ def test_gamma_is_what_scale_divides():
     assert released(spec_from_params(given)).law == DiscreteGaussian(sigma2=4).sum_of(100)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "change, named",
     [
@@ -129,6 +135,7 @@ def test_what_has_no_account_is_named(change, named):
         spec_from_tff(TFF | change, 10)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "change, named",
     [
@@ -152,6 +159,7 @@ def test_what_tff_refuses_is_refused(change, named):
         spec_from_tff(TFF | change, 10)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize(
     "change, named",
     [
