@@ -64,6 +64,8 @@ _FIRST = 16  # blocks at first, of each stretch
 _FEW = 512  # points of a lattice, of more of which blocks are finer
 _NEAR = 1  # so far apart losses are in one cell with the first point at most
 _LEVELS = 64  # halvings
+_MOST_POINTS = 1 << 21  # of one stretch: they take some 200 MB
+_POINT = 0.2  # units of work
 _BLOCK = 1000  # units of work
 _PLACES = 64  # at which it is computed how little is farther than a period
 
@@ -356,8 +358,12 @@ class BlockLoss(FiniteLoss):
             counts = np.diff(xs)
             bends = np.maximum(_bends(counts, p), _bends(counts, q))
             places = np.flatnonzero((counts > 1) & matters(counts, p, q, bends)) + 1
-            if not places.size:
+            count = places.size
+            if not count:
                 break
+            if xs.size + count > _MOST_POINTS:
+                raise DoesNotApplyError("its blocks are too many")
+            spend(_POINT * count)
             middle = xs[places - 1] + counts[places - 1] // 2
             more = (middle, *self._about_at(middle))
             xs, p, q = (

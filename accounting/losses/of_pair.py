@@ -11,6 +11,7 @@ import numpy as np
 from attrs import evolve
 from flint import acb, arb, ctx
 
+from ...exact.budget import spend
 from ...exact.number import Logarithm, ball
 from ...exact.precision import working_precision
 from ...exact.roots import first_met_near
@@ -27,6 +28,7 @@ from .sampled import sampled_law, two_way
 _WINDOW_BITS = 128
 _STEEPEST, _HALVINGS = 60, 12  # of s, in binary places; of an interval of those
 _MOST_OUTCOMES = 4_000_000  # that are listed
+_OUTCOME = 2  # units of work
 _FEW_OUTCOMES = 4096  # 512 lists of so many fit into some 200 MB
 _MOST_KNOWN = 1 << 60  # whose numbers fit into machine words
 _MOST_STEPS = 64  # of the Euclidean algorithm for a common ratio
@@ -162,6 +164,7 @@ def _made_between(pair: ShiftPair, low: int, high: int, bits: int) -> Atoms:
     exactly = Fraction(0) if least is None else None
     if high < low:
         return Atoms([], [], escaping, (1 - escaping).max(arb(0)), exactly_escaping=exactly)
+    spend(_OUTCOME * (high - low + shift))
     balls = law.balls(low - shift, high)
     beyond = _beyond_ends(law, balls[shift:]) if least is None else None
     if beyond is None:

@@ -13,12 +13,14 @@ from functools import lru_cache
 
 from flint import arb, ctx
 
+from ...exact.budget import spend
 from ...exact.number import ball
 from ...mechanisms.pair import SampledPair
 from ...mechanisms.shift_pair import ShiftPair
 from .law import Atoms
 
 _MOST_OUTCOMES = 4_000_000
+_OUTCOME = 2  # units of work
 
 
 def sampled_law(pair: SampledPair, window: tuple[int, int]) -> Atoms:
@@ -61,6 +63,7 @@ def _atoms(pair: SampledPair, low: int, high: int, bits: int) -> Atoms:
         raise ArithmeticError(
             f"composing {law} needs {high - low} outcomes, more than {_MOST_OUTCOMES}"
         )
+    spend(_OUTCOME * (high - low + shift))
     missing = law.lower_tail(low - 1) + law.upper_tail(high + 1)
     if pair.removing:
         other = law.lower_tail(low - 1 - shift) + law.upper_tail(high + 1 - shift)

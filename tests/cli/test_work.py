@@ -1,6 +1,8 @@
 """`--budget`: a limit of work, which ends a command at the same step on every machine."""
 
 import json
+import subprocess
+import sys
 from decimal import Decimal
 
 import pytest
@@ -37,3 +39,19 @@ def test_bad_budgets_are_one_line(capsys, wrong):
     assert main(["compose", "gaussian:sigma=1", "--delta", "1e-6", "--budget", wrong]) == 2
     error = capsys.readouterr().err
     assert "--budget" in error and error.count("\n") == 1
+
+
+@pytest.mark.contract
+@pytest.mark.slow
+def test_noise_far_narrower_than_its_shift_takes_little_memory():
+    spec = "discrete-gaussian:sigma2=100,sensitivity=3145728,modulus=1048576"
+    spec += ",neighbours=add-remove,poisson=0.9"
+    code = (
+        "import resource\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))\n"
+        "from exactdp.cli.main import main\n"
+        f"main(['compose', '{spec}', '--order', '2', '--time', '1', '--json'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    (result,) = json.loads(done.stdout)["results"]
+    assert Decimal(result["lower"]) <= Decimal(result["upper"]) < Decimal("Infinity"), done.stderr
