@@ -109,12 +109,12 @@ def time_limit(seconds: ExactInput) -> Iterator[None]:
 @contextmanager
 def unhurried() -> Iterator[None]:
     """Let the block end, whatever is left: it is short, and nothing is known without it."""
-    time, around = _end.set(math.inf), _allowance.get()
+    end, around = _end.set(math.inf), _allowance.get()
     work = _allowance.set(around if around is not None and around.quick else None)
     try:
         yield
     finally:
-        _end.reset(time)
+        _end.reset(end)
         _allowance.reset(work)
 
 
