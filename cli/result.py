@@ -55,7 +55,8 @@ def printed(command: Callable[..., Result]) -> Callable[..., int]:
         if seconds is not None and measures:
             work, named["seconds"] = read_budget(budget, named["seconds"], seconds.default)
         try:
-            with within(work):
+            with within(work) as allowance:
+                allowance.is_asked = True
                 result = command(*given, **named)
             if as_json or form != "table":
                 print(_FORMS["json" if as_json else form](result))

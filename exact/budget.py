@@ -34,7 +34,7 @@ class _Allowance:
 
     def __init__(self, left: float, outer: _Allowance | None) -> None:
         self.left, self.outer = left, outer
-        self.quick = outer is not None and outer.quick  # is it, or one around it, of `quickly`?
+        self.is_asked = False  # is it what a user allows, beside which what is quick is known?
 
 
 _end: ContextVar[float] = ContextVar("exactdp_end", default=math.inf)
@@ -110,7 +110,7 @@ def time_limit(seconds: ExactInput) -> Iterator[None]:
 def unhurried() -> Iterator[None]:
     """Let the block end, whatever is left: it is short, and nothing is known without it."""
     end, around = _end.set(math.inf), _allowance.get()
-    work = _allowance.set(around if around is not None and around.quick else None)
+    work = _allowance.set(None if around is not None and around.is_asked else around)
     try:
         yield
     finally:
@@ -128,8 +128,7 @@ def in_time(ask: Callable[[], _Answer], nothing: _Other) -> _Answer | _Other:
 
 def quickly(ask: Callable[[], _Answer], nothing: _Other, units: float = QUICK) -> _Answer | _Other:
     """What is asked for, in so many units, whatever else is left; nothing, where they end first."""
-    with suppress(OutOfTimeError), unhurried(), within(units) as allowance:
-        allowance.quick = True
+    with suppress(OutOfTimeError), unhurried(), within(units):
         return ask()
     return nothing
 

@@ -39,7 +39,7 @@ _LIGHT = 1 / 256  # tilted mass times squared width of cells that are not
 # Of a lattice's points, that a cell has at most, unless its mass is below, in its logarithm: seen
 # by another tilt, by which tails are bounded, it may weigh more.
 _WIDEST, _SEEN_MASS = 64, -60.0
-_CELL = 1500  # units of work
+_CELL, _HALF = 1500, 200  # units of work, of a cell and of one that is halved
 
 
 @frozen(eq=False, slots=False)
@@ -88,6 +88,7 @@ class DividedLoss(FiniteLoss):
                 last, after = pending[-1]
                 p, q = ((one - other).max(arb(0)) for one, other in zip(before, after, strict=True))
                 if matters(first, last, p):
+                    spend(_HALF)
                     middle = (first + last) // 2
                     pending.append((middle, tail(law, step * middle)))
                     continue
