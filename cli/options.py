@@ -58,8 +58,8 @@ Budget: TypeAlias = Annotated[
     str | None,
     option(
         "UNITS",
-        "how much work it may do, the same on every machine; a second does about 1e6 (3e7; "
-        "more with a longer --time)",
+        "units of work it may do, about 1e6 a second; it ends at the same step on every machine "
+        "(3e7, more with a longer --time)",
     ),
 ]
 Note: TypeAlias = Annotated[

@@ -41,7 +41,7 @@ def printed(command: Callable[..., Result]) -> Callable[..., int]:
     signature = inspect.signature(command, eval_str=True)
     asks = "as_json" in signature.parameters  # the command itself: what it does depends on it
     seconds = signature.parameters.get("seconds")
-    measures = seconds is not None and seconds.annotation == Time
+    limit = seconds if seconds is not None and seconds.annotation == Time else None
 
     @wraps(command)
     def run(*given: Any, as_json: bool, form: str, budget: str | None = None, **named: Any) -> int:
@@ -52,11 +52,10 @@ def printed(command: Callable[..., Result]) -> Callable[..., int]:
         as_json |= form == "json"
         named |= {"as_json": as_json} if asks else {}
         work = math.inf
-        if seconds is not None and measures:
-            work, named["seconds"] = read_budget(budget, named["seconds"], seconds.default)
+        if limit is not None:
+            work, named["seconds"] = read_budget(budget, named["seconds"], limit.default)
         try:
-            with within(work) as allowance:
-                allowance.is_asked = True
+            with within(work, by_user=True):
                 result = command(*given, **named)
             if as_json or form != "table":
                 print(_FORMS["json" if as_json else form](result))
@@ -74,7 +73,7 @@ def printed(command: Callable[..., Result]) -> Callable[..., int]:
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=usual, annotation=kind)
         for name, usual, kind in (("as_json", False, Json), ("form", "table", Form))
     ]
-    if measures:
+    if limit is not None:
         usual = inspect.Parameter("budget", more[0].kind, default=None, annotation=Budget)
         more.insert(0, usual)
     own = [each for each in signature.parameters.values() if each.name != "as_json"]

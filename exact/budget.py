@@ -32,9 +32,8 @@ _LONGEST = 10**9  # seconds; whoever allows more sets no limit
 class _Allowance:
     """Units that are left of a block's, and those of the block around it."""
 
-    def __init__(self, left: float, outer: _Allowance | None) -> None:
-        self.left, self.outer = left, outer
-        self.is_asked = False  # is it what a user allows, beside which what is quick is known?
+    def __init__(self, left: float, outer: _Allowance | None, by_user: bool) -> None:
+        self.left, self.outer, self.by_user = left, outer, by_user
 
 
 _end: ContextVar[float] = ContextVar("exactdp_end", default=math.inf)
@@ -72,12 +71,14 @@ def is_over() -> bool:
 
 
 @contextmanager
-def within(units: float) -> Iterator[_Allowance]:
-    """Allow the block so many units of work; one inside another can only have less."""
-    allowance = _Allowance(units, _allowance.get())
-    token = _allowance.set(allowance)
+def within(units: float, by_user: bool = False) -> Iterator[None]:
+    """Allow the block so many units of work; one inside another can only have less.
+
+    by_user: a user says how many: what is quick is known beside them.
+    """
+    token = _allowance.set(_Allowance(units, _allowance.get(), by_user))
     try:
-        yield allowance
+        yield
     finally:
         _allowance.reset(token)
 
@@ -110,7 +111,7 @@ def time_limit(seconds: ExactInput) -> Iterator[None]:
 def unhurried() -> Iterator[None]:
     """Let the block end, whatever is left: it is short, and nothing is known without it."""
     end, around = _end.set(math.inf), _allowance.get()
-    work = _allowance.set(None if around is not None and around.is_asked else around)
+    work = _allowance.set(None if around is not None and around.by_user else around)
     try:
         yield
     finally:

@@ -23,12 +23,10 @@ from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, Samp
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..divergences.finite_sums import is_listed, listed
 from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, LossLaw
-from .sampled import sampled_law, two_way
+from .sampled import MOST_OUTCOMES, OUTCOME, sampled_law, two_way
 
 _WINDOW_BITS = 128
 _STEEPEST, _HALVINGS = 60, 12  # of s, in binary places; of an interval of those
-_MOST_OUTCOMES = 4_000_000  # that are listed
-_OUTCOME = 2  # units of work
 _FEW_OUTCOMES = 4096  # 512 lists of so many fit into some 200 MB
 _MOST_KNOWN = 1 << 60  # whose numbers fit into machine words
 _MOST_STEPS = 64  # of the Euclidean algorithm for a common ratio
@@ -116,7 +114,7 @@ def listed_law(pair: Pair, log_tail: float) -> Atoms:
     law = loss_law(pair, log_tail)
     if isinstance(law, Atoms):
         return law
-    if isinstance(law, LaplaceLoss) and law.shift <= _MOST_OUTCOMES:
+    if isinstance(law, LaplaceLoss) and law.shift <= MOST_OUTCOMES:
         return _laplace_atoms(law)
     assert isinstance(pair, ShiftPair)
     found = windowed(pair, log_tail)
@@ -148,9 +146,9 @@ def windowed(pair: ShiftPair, log_tail: float) -> Atoms:
 
 def _listed_window(law: Law, log_tail: float) -> tuple[int, int]:
     low, high = window(law, log_tail)
-    if high - low > _MOST_OUTCOMES:
+    if high - low > MOST_OUTCOMES:
         raise ArithmeticError(
-            f"composing {law} needs {high - low} outcomes, more than {_MOST_OUTCOMES}"
+            f"composing {law} needs {high - low} outcomes, more than {MOST_OUTCOMES}"
         )
     return low, high
 
@@ -164,7 +162,7 @@ def _made_between(pair: ShiftPair, low: int, high: int, bits: int) -> Atoms:
     exactly = Fraction(0) if least is None else None
     if high < low:
         return Atoms([], [], escaping, (1 - escaping).max(arb(0)), exactly_escaping=exactly)
-    spend(_OUTCOME * (high - low + shift))
+    spend(OUTCOME * (high - low + shift))
     balls = law.balls(low - shift, high)
     beyond = _beyond_ends(law, balls[shift:]) if least is None else None
     if beyond is None:

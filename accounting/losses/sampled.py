@@ -19,8 +19,8 @@ from ...mechanisms.pair import SampledPair
 from ...mechanisms.shift_pair import ShiftPair
 from .law import Atoms
 
-_MOST_OUTCOMES = 4_000_000
-_OUTCOME = 2  # units of work
+MOST_OUTCOMES = 4_000_000  # that are listed
+OUTCOME = 2  # units of work
 
 
 def sampled_law(pair: SampledPair, window: tuple[int, int]) -> Atoms:
@@ -59,11 +59,11 @@ def _atoms(pair: SampledPair, low: int, high: int, bits: int) -> Atoms:
         high += shift
     low = low if least is None else max(low, least)
     high = high if most is None else min(high, most + shift * pair.removing)
-    if high - low > _MOST_OUTCOMES:
+    if high - low > MOST_OUTCOMES:
         raise ArithmeticError(
-            f"composing {law} needs {high - low} outcomes, more than {_MOST_OUTCOMES}"
+            f"composing {law} needs {high - low} outcomes, more than {MOST_OUTCOMES}"
         )
-    spend(_OUTCOME * (high - low + shift))
+    spend(OUTCOME * (high - low + shift))
     missing = law.lower_tail(low - 1) + law.upper_tail(high + 1)
     if pair.removing:
         other = law.lower_tail(low - 1 - shift) + law.upper_tail(high + 1 - shift)
