@@ -40,7 +40,12 @@ from .verify import certify as _certify
 from .verify.certificate import Certificate, certificate_of, check_in_time
 from .verify.checker import SECONDS, Outcome
 from .verify.families import choose
-from .verify.vector_calibration import VectorCalibration, calibrate_vector, choose_vector
+from .verify.vector_calibration import (
+    VectorCalibration,
+    calibrate_vector,
+    choose_vector,
+    is_vector,
+)
 
 _BUILDING = 2.0  # seconds of the processor that a mechanism may take, whatever time is left
 _NOT_IN_TIME = Outcome(False, "the time allowed is over", undecided=True)
@@ -182,13 +187,14 @@ def calibrate(
 ) -> Calibration | VectorCalibration:
     """The least noise that meets a target: verified, and a value 1e-9 smaller refuted.
 
-    target: the claim to meet. name: "discrete-laplace", "skellam", ..., with the parameters that
-    are fixed ("polya-difference:shape=1/2"), or a Family of mechanisms that differ in one number.
-    sensitivity: of the query, a whole number (none for randomized-response and for families).
-    times: uses that meet the target together (1). poisson: the probability with which each user
-    takes part, of "gaussian" and "laplace"; of these, find="times" looks for the most uses and
-    find="poisson" for the largest such probability ("gaussian:sigma=1"). Returns a Calibration:
-    `.parameter`, `.value`, `.verified` and `.refuted` (audits).
+    At most 1e-6 smaller, where the cost is not known so narrowly.
+
+    target: the claim to meet. name: "discrete-laplace", "skellam", ..., with all keys that are
+    fixed ("skellam:neighbours=add-remove,poisson=0.01"), or a Family that differs in one number.
+    sensitivity: of the query (1). times: uses that meet the target together (1). poisson: the
+    probability with which each user takes part. find: "times" looks for the most uses, "poisson"
+    for the largest such probability ("gaussian:sigma=1"). Returns a Calibration: `.parameter`,
+    `.value`, `.verified` and `.refuted` (audits).
 
     l2: instead of the sensitivity, the Euclidean norm by which vectors move, with "skellam" or
     "discrete-gaussian" noise in every coordinate; l1: the sum of all coordinates' moves, with
@@ -210,15 +216,16 @@ def calibrate(
     for key, text in texts.items():
         if not (isinstance(text, str) or (text is None and key != "name")):
             raise ParameterError(f"{key} must be text, got a {type(text).__name__}")
-    if l2 is not None or l1 is not None:
+    norms = {"l2": l2, "l1": l1, "dimension": dimension, "rounding": rounding}
+    vectors = not isinstance(name, Family) and is_vector(name)
+    if l2 is not None or l1 is not None or (vectors and find is None):
         for key, other in {"sensitivity": sensitivity, "find": find}.items():
             if other is not None:
                 raise ParameterError(f"{key} must not be given with {'l2' if l1 is None else 'l1'}")
         if isinstance(name, Family):
             raise ParameterError("l2 and l1 must not be given: the family has its own")
-        rate = 1 if poisson is None else poisson
-        vectors = choose_vector(name, l2, dimension, rounding, rate, l1)
-        return calibrate_vector(vectors, target, 1 if times is None else times)
+        chosen = choose_vector(name, norms | {"poisson": poisson})
+        return calibrate_vector(chosen, target, 1 if times is None else times)
     for key, of in {"dimension": dimension, "rounding": rounding}.items():
         if of is not None:
             raise ParameterError(f"{key} is for vectors: give l2 or l1 as well")

@@ -26,7 +26,7 @@ from exactdp.mechanisms import (
 from exactdp.mechanisms.allocation import Allocation
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 from exactdp.verify import ApproxDP, Audit, audit, calibrate
-from exactdp.verify.continuous_families import least_noise
+from exactdp.verify.families import choose
 
 SETTINGS = (
     ("0.01", "1", 1000),
@@ -97,7 +97,7 @@ def peer_mixed() -> float:
 
 
 def calibrated() -> Audit:
-    family = least_noise(Shape.GAUSSIAN, 1, "add-remove", "0.01", 1000)
+    family = choose("gaussian", "1", 1000, "0.01").family
     return calibrate(family, ApproxDP(2, "1e-5"), 1000).verified
 
 

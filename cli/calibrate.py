@@ -14,21 +14,21 @@ from ..exact.table import Table
 from ..verify import Audit, Calibration, Edge, Guarantee, UnfinishedError, parse_claim
 from ..verify import calibrate as calibrated
 from ..verify.certificate import is_close_call_in_reach
-from ..verify.families import Chosen, choose
+from ..verify.families import Chosen, calibrated_names, choose
 from ..verify.guarantee import CLAIMS
-from ..verify.vector_calibration import VectorFamily, calibrate_vector, choose_vector
+from ..verify.vector_calibration import VectorFamily, calibrate_vector, choose_vector, is_vector
 from . import calibrate_vectors, output
 from .options import DEFAULT_TIME, Json, Note, Time, option, read_note, read_time
 from .result import Part, Result, printed
 
 # what is meant, where the number is a noise and where it is a cost
 _LEAST = (
-    "the least {0} that meets the target, to 1e-9: every smaller one that is searched fails",
-    "the largest {0} that meets the target, to 1e-9: every larger one that is searched fails",
+    "the least {0} that meets the target{1}: every smaller one that is searched fails",
+    "the largest {0} that meets the target{1}: every larger one that is searched fails",
 )
 _FROM_ON = (
-    "holds for all larger {0}, to 1e-9",
-    "holds for all smaller {0}, to 1e-9",
+    "holds for all larger {0}{1}",
+    "holds for all smaller {0}{1}",
 )
 
 
@@ -38,14 +38,12 @@ def calibrate(
         str,
         typer.Argument(
             metavar="NAME",
-            help="discrete-laplace, skellam, discrete-gaussian, discrete-gaussian-sum:count=N, "
-            "polya-difference:shape=R, binomial:probability=P, randomized-response, "
-            "exponential, gaussian or laplace",
+            help=f"{', '.join(calibrated_names())}; with all keys that are fixed",
         ),
     ],
     target: Annotated[str, option("CLAIM", CLAIMS)],
     sensitivity: Annotated[
-        str | None, option("S", "of the query; none for randomized-response")
+        str | None, option("S", "of the query (1); none for randomized-response")
     ] = None,
     l2: Annotated[
         str | None, option("L", "of integer vectors instead (skellam, discrete-gaussian)")
@@ -59,7 +57,7 @@ def calibrate(
     ] = None,
     times: Annotated[str | None, option("K", "releases that meet the target together (1)")] = None,
     poisson: Annotated[
-        str | None, option("Q", "each user takes part with this probability (continuous, vectors)")
+        str | None, option("Q", "each user takes part with this probability")
     ] = None,
     find: Annotated[
         str | None,
@@ -67,8 +65,8 @@ def calibrate(
             "PARAMETER",
             "threshold: of counts per key with this noise; epsilon0: the largest of users' own "
             "reports, shuffled=N or not; "
-            "of gaussian:sigma=S or laplace:scale=B: times, for the most releases, or poisson, for "
-            "the largest probability of taking part; else the least noise",
+            "times, for the most releases; poisson, for the largest probability of taking part; "
+            "else the least noise",
         ),
     ] = None,
     note: Note = None,
@@ -78,22 +76,25 @@ def calibrate(
     """Find the least noise that meets a target: verified, and refuted 1e-9 below.
 
     Or the most releases, or the largest sampling probability (--find). And the least such that all
-    larger noise meets it: the same for most mechanisms. For vectors (--l2, --l1), the least noise
-    that is verified, 1e-9 below it what is known, and the largest that is found refuted.
+    larger noise meets it: the same for most mechanisms. Where the cost is not known to 1e-9, what
+    is refuted is at most 1e-6 below. For vectors (--l2, --l1), the least noise that is verified,
+    1e-9 below it what is known, and the largest that is found refuted.
     """
     given = None if times is None else whole(times, "--times", at_least=1, at_most=10**9)
     uses = given or 1
     allowed = read_time(seconds)
     noted = read_note(note, as_json)
     claim = parse_claim(target)
-    for key, value in (("dimension", dimension), ("rounding", rounding)):
-        if value is not None and l2 is None and l1 is None:
+    norms = {"l2": l2, "l1": l1, "dimension": dimension, "rounding": rounding}
+    vectors = is_vector(name)
+    for key in ("dimension", "rounding"):
+        if norms[key] is not None and l2 is None and l1 is None and not vectors:
             raise ParameterError(f"--{key} is for vectors: give --l2 or --l1 as well")
-    if l2 is not None or l1 is not None:
+    if l2 is not None or l1 is not None or (vectors and find is None):
         for key, value in (("sensitivity", sensitivity), ("find", find)):
             if value is not None:
                 raise ParameterError(f"--{key} must not be given with --{'l1' if l1 else 'l2'}")
-        family = choose_vector(name, l2, dimension, rounding, poisson or 1, l1)
+        family = choose_vector(name, norms | {"poisson": poisson})
         return _vectors(family, claim, target, uses, allowed, noted)
     chosen = choose(name, sensitivity, given, poisson, find)
     asked = {"mechanism": name, "target": target, "times": None if find == "times" else uses}
@@ -162,10 +163,10 @@ def _edge(chosen: Chosen, edge: Edge) -> dict[str, Any]:
 def _meaning(found: Calibration, meaning: tuple[str, str]) -> str:
     """In words, for a noise and for a cost (which falls where noise grows)."""
     value, neighbour = found.value, found.neighbour
-    said = meaning[neighbour > value].format(found.parameter)
-    are_next = value.denominator == neighbour.denominator == 1
-    near = are_next or abs(neighbour - value) <= Fraction(1, 10**8) * value
-    return said if near else said.replace(", to 1e-9", "")
+    gap = abs(neighbour - value) / max(value, neighbour)
+    digits = next((digits for digits in (9, 6) if gap <= Fraction(1, 10**digits)), None)
+    near = "" if digits is None else f", to 1e-{digits}"
+    return meaning[neighbour > value].format(found.parameter, near)
 
 
 def _certificate(audit: Audit, note: str | None) -> dict[str, Any] | None:

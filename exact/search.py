@@ -34,7 +34,8 @@ class Grid:
     least, largest: nothing beyond is. digits: of decimals; None for whole numbers. near: how far
     apart, relative to the larger, two may be to count as next to each other. short: a decimal of so
     many digits that lies between the two is asked as well: what a person would have guessed.
-    rounding: of what lies in the middle, as `decimal` names it.
+    rounding: of what lies in the middle, as `decimal` names it. blurred: as `near`, of two between
+    which the condition cannot be told.
     """
 
     least: Fraction
@@ -43,6 +44,7 @@ class Grid:
     near: Fraction = Fraction(0)
     short: int = 0
     rounding: str = ROUND_CEILING
+    blurred: Fraction = Fraction(0)
 
     def rounded(self, value: Fraction, rounding: str = ROUND_CEILING) -> Fraction:
         """The next value, which may lie beyond an end."""
@@ -142,6 +144,8 @@ class Search:
         """(not met, met) next to each other, from two that are not."""
         while (middle := self.grid.between(good, bad)) is not None:
             if (answer := self.ask(middle)) is None:
+                if abs(good - bad) <= self.grid.blurred * max(good, bad):
+                    break
                 raise UndecidedError(f"{self.name} = {decimal_text(middle)} is too close to call")
             good, bad = (middle, bad) if answer else (good, middle)
         simple = self.grid.simplest(good, bad)

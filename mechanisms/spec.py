@@ -17,6 +17,7 @@ from attrs import evolve
 from ..exact.number import ParameterError, exact, whole
 from ..exact.suggest import meant, uncovered
 from .catalogue import Spec, entries
+from .mechanism import Mechanism
 from .named_file import Held, noting
 from .pair_file import read_text
 from .schema import Entry, Key, Values, short
@@ -47,6 +48,13 @@ def parse(text: str) -> Spec:
     if isinstance(built, Spec):
         return evolve(built, text=text, held=held)
     return Spec(text, built, {}, held=held)
+
+
+def built(name: str, values: Values) -> Mechanism:
+    """The mechanism of this name and these keys. Raises ParameterError, as `parse` does."""
+    spec = _entry(name, values).build(values)
+    mechanism: Mechanism = spec.mechanism if isinstance(spec, Spec) else spec
+    return mechanism
 
 
 def parse_use(text: str) -> tuple[Spec, int]:

@@ -9,16 +9,18 @@ from fractions import Fraction
 from attrs import frozen
 
 from ..exact import Enclosure, Endpoint, OutOfTimeError, ParameterError, decimal_text
-from ..mechanisms.spec import parse
 from ..verify import Guarantee, UnfinishedError, calibrate
-from ..verify.continuous_families import Chosen
-from ..verify.families import choose
+from ..verify.families import Chosen, choose
 from ..verify.order import Monotone
-from ..verify.vector_calibration import VectorFamily, calibrate_vector, choose_vector
+from ..verify.vector_calibration import (
+    VectorFamily,
+    calibrate_vector,
+    choose_vector,
+    is_vector,
+)
 from .measured import NOT_COMPUTED
 
 _SIZES = {"epsilon", "rho", "scale", "sigma", "sigma2", "variance", "trials"}
-_ANY = Fraction(7)  # by which two families of mechanisms are told apart
 
 
 @frozen
@@ -49,27 +51,11 @@ def least(name: str, values: Mapping[str, str], times: int, claim: Guarantee) ->
 
 def _family(name: str, kept: Mapping[str, str], times: int) -> Chosen | VectorFamily:
     """What differs from the spec in its size alone. Raises ParameterError where there is none."""
-    rest = dict(kept)
-    neighbours = rest.pop("neighbours", "replace")
-    moved, rate = rest.pop("sensitivity", "1"), rest.pop("poisson", None)
-    if "l2" in rest:
-        dimension, rounding = rest.pop("dimension", None), rest.pop("rounding", None)
-        vectors = choose_vector(
-            name, rest.pop("l2"), dimension, rounding, 1 if rate is None else rate
-        )
-        family: Chosen | VectorFamily = vectors
-        parameter = vectors.parameter
-    else:
-        if name in ("gaussian", "laplace"):
-            rest["neighbours"] = neighbours
-        given = ",".join(f"{key}={value}" for key, value in rest.items())
-        sensitivity = None if name == "randomized-response" else moved
-        numbers = choose(f"{name}:{given}" if given else name, sensitivity, times, rate, option="")
-        family, parameter = numbers, numbers.family.parameter
-    keys = [f"{parameter}={_ANY}", *(f"{key}={value}" for key, value in kept.items())]
-    if parse(family.spec(_ANY)).mechanism != parse(f"{name}:{','.join(keys)}").mechanism:
-        raise ParameterError(f"{name} with these keys is another family")
-    return family
+    text = ",".join(f"{key}={value}" for key, value in kept.items())
+    text = f"{name}:{text}" if text else name
+    if is_vector(text):
+        return choose_vector(text, {})
+    return choose(text, None, times, option="")
 
 
 def _of_numbers(chosen: Chosen, claim: Guarantee, times: int) -> Least:

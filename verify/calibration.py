@@ -1,9 +1,10 @@
 """Calibration: the least noise that meets a claim, as an exact decimal, and proof that it is least.
 
-The value found is verified; a value smaller by at most 1e-9 of it is refuted. Where to look is
-found in floats; both verdicts are certified. A cost need not fall as the noise grows (that of the
-discrete Gaussian does not): that every smaller value fails, and from where on every larger one
-meets the claim, is proved apart (`order`).
+The value found is verified; a value smaller by at most 1e-9 of it is refuted, or by at most 1e-6
+where the cost is not known so narrowly. Where to look is found in floats; both verdicts are
+certified. A cost need not fall as the noise grows (that of the discrete Gaussian does not): that
+every smaller value fails, and from where on every larger one meets the claim, is proved apart
+(`order`).
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ from .guarantee import Bounded, Guarantee
 from .order import Cover, Monotone, fails_down_to, meets_up_to
 
 _DIGITS, _SHORT = 12, 6
-_APART = Fraction(1, 10**9)  # how far apart the two values may be, relative to the larger
-_LEAST, _LARGEST = Fraction(1, 10**9), Fraction(10**15)
+# How far apart the two values may be, relative to the larger: where the cost is known so narrowly,
+# and where it is not.
+_APART, _BLURRED = Fraction(1, 10**9), Fraction(1, 10**6)
+_LEAST, MOST_NOISE = Fraction(1, 10**9), Fraction(10**15)
 _WIDTHS = (*(Fraction(1, 10**digits) for digits in (3, 7)), Fraction(3, 10**10))
 _FINER = (_WIDTHS[-1], *(Fraction(1, 10**digits) for digits in (10, 11, 13, 16, 24)))
 _NEAR = 1e-11
@@ -72,7 +75,7 @@ class Family:
     is_whole: bool = False
     falls: bool = True
     order: Callable[[Guarantee, int], Cover | None] | None = None
-    largest: Fraction = _LARGEST
+    largest: Fraction = MOST_NOISE
     halved: bool = False
     least: Fraction = _LEAST
 
@@ -87,7 +90,7 @@ class Family:
         """Say that the edge lies beyond the range. Raises ParameterError."""
         low, high = (
             f"{float(end):g}".replace("e-0", "e-").replace("e+", "e")
-            if end in (_LOWEST, self.least, _LARGEST)
+            if end in (_LOWEST, self.least, MOST_NOISE)
             else decimal_text(end)
             for end in sorted((self.end(True), self.end(False)))
         )
@@ -100,7 +103,7 @@ class Family:
 
 @frozen
 class Edge:
-    """A value that meets the claim, and a neighbour of less noise, 1e-9 away at most, that fails.
+    """A value that meets the claim, and a neighbour of less noise that fails: see above how near.
 
     proved: all noises on the side in question do as they should; why: the proof, or why there is
     none. late: was the time over before there was one?
@@ -233,9 +236,10 @@ def _by_verdicts(family: Family, claim: Guarantee, times: int) -> Calibration:
 def calibrate(family: Family, claim: Guarantee, times: ExactInput = 1) -> Calibration:
     """The least noise with which so many uses meet the claim together.
 
-    Raises ParameterError where no value between 1e-9 and the largest, or every one, meets it,
-    UndecidedError where the verdicts near the least one stay open, and UnfinishedError where a
-    limit of time ends before they are there.
+    Where verdicts near the least one stay open: the least that is verified, and the largest below
+    it that is refuted. Raises ParameterError where no value between 1e-9 and the largest, or every
+    one, meets it, UndecidedError where all verdicts stay open, and UnfinishedError where a limit of
+    time ends before they are there.
     """
     if family.halved:
         return _by_verdicts(family, claim, whole(times, "times", at_least=1))
@@ -249,9 +253,9 @@ def calibrate(family: Family, claim: Guarantee, times: ExactInput = 1) -> Calibr
     except OutOfTimeError:
         raise UnfinishedError(family.parameter, *costs.search.nearest()) from None
     except UndecidedError:
-        if not is_over():
-            raise
-        raise UnfinishedError(family.parameter, *costs.search.nearest()) from None
+        if is_over():
+            raise UnfinishedError(family.parameter, *costs.search.nearest()) from None
+        return _by_verdicts(evolve(family, halved=True), claim, costs.times)
     if costs.cover is None:
         return Calibration(family.parameter, edge, edge)
     least, from_on = (_walked(costs, costs.cover, edge, side) for side in (-1, 1))
@@ -296,13 +300,14 @@ class _Costs:
     """What is known of the costs of values on the grid, and the search among them."""
 
     def __init__(self, family: Family, claim: Guarantee, times: ExactInput) -> None:
-        self.family, self.claim, self.times = family, claim, times
+        self.family, self.claim = family, claim
+        self.times = whole(times, "times", at_least=1)
         least, digits = (Fraction(1), None) if family.is_whole else (family.least, _DIGITS)
-        near = Fraction(0) if family.is_whole else _APART
-        grid = Grid(least, family.largest, digits, near, _SHORT)
+        near, blurred = (Fraction(0),) * 2 if family.is_whole else (_APART, _BLURRED)
+        grid = Grid(least, family.largest, digits, near, _SHORT, blurred=blurred)
         self.search = Search(self.met, grid, self.refuse, family.parameter, family.falls)
         self.found: dict[Fraction, Enclosure] = {}
-        self.cover = family.order(claim, whole(times, "times")) if family.order else None
+        self.cover = family.order(claim, self.times) if family.order else None
         # delta rather than epsilon(delta), which is flat at 0, where no pure epsilon is near
         other = claim.other_way
         either = claim.bound == 0 or not isinstance(self.cover, Monotone | None)

@@ -1,44 +1,93 @@
 """From text to a family of mechanisms that differ in one number: `NAME` or `NAME:key=value,...`.
 
-The keys fix the other parameters.
+The keys fix everything else. More noise is often a post-processing of less, also where users are
+sampled, norms bound a vector, or sums are reduced mod m: independent noise is added to what is
+released, and that passes through mixtures and reductions. N(0, s^2) plus independent
+N(0, t^2 - s^2) is N(0, t^2); Lap(s) plus what is 0 with probability s^2/t^2 and else Lap(t) is
+Lap(t), as the characteristic functions show: 1/(1 + t^2 x^2) = (s^2/t^2 + (1 - s^2/t^2)/(1 + t^2
+x^2))/(1 + s^2 x^2). Fewer releases are more with some dropped. Sampling at a lower rate q' < q:
+where each output is replaced, with probability 1 - q'/q, by a draw from Q (the release without the
+user), Q stays and (1-q) Q + q P becomes (1-q') Q + q' P.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 
-from attrs import evolve
+from attrs import frozen
 
 from ..accounting.composition.composed import compose
 from ..exact.number import ParameterError, decimal_text, exact, whole
-from ..exact.suggest import meant, one_of
+from ..exact.suggest import one_of
 from ..mechanisms.catalogue import entries
 from ..mechanisms.laws.closed_forms import Gaussians
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.pair import FinitePair
 from ..mechanisms.sampled import Sampled
-from ..mechanisms.spec import Values, parse, read_name
+from ..mechanisms.schema import Calibrated
+from ..mechanisms.spec import Values, built, parse, read_name
 from .audit import audit
-from .calibration import Family
-from .continuous_families import NAMES, Chosen, choose_continuous
+from .calibration import MOST_NOISE, Family
 from .gaussian_order import gaussian_order
 from .guarantee import Guarantee
 from .order import Cover, Monotone
 
 __all__ = ["Chosen", "calibrated_names", "choose"]
 
-
 _ROUNDS = " (exactdp protocol federated:... --target finds the least noise of a round)"
 _LARGEST = (10_000, 1000)  # epsilons, of which the keys allow one
 _MIXED = Monotone("a report of less epsilon is one of more that is mixed with noise, user by user")
+_MORE_NOISE = "more noise is a post-processing of less, also where users are sampled"
+_USES = Monotone("fewer releases are more of which some are dropped")
+_RATE = Monotone(
+    "sampling at a lower rate is a post-processing: outputs replaced at random by what is released "
+    "without the user"
+)
+_CONTINUOUS = {
+    "gaussian": Calibrated("sigma", 1, _MORE_NOISE),
+    "laplace": Calibrated("scale", 1, _MORE_NOISE),
+}
+_REPORTS = {"unary-encoding", "count-mean-sketch", "subset-selection", "hadamard-response"}
+_REPORTS |= {"one-bit-mean"}
+_OTHERS = {
+    **_CONTINUOUS,
+    "noisy-max": Calibrated("scale", 0, None),
+    **dict.fromkeys(("tree", "matrix", "sqrt-toeplitz", "blt"), Calibrated("sigma", 0, None)),
+    **dict.fromkeys(
+        ("permute-and-flip", "sparse-vector", "partition-selection", *sorted(_REPORTS)),
+        Calibrated("epsilon", 0, None, falls=False),
+    ),
+}
+_MOST_USES, _LEAST_RATE = 10**9, Fraction(1, 10**18)
+_NORMS = {"sensitivity", "l2", "l1", "linf"}
+# What may be done with noise that is added: more of it stays a post-processing of less.
+_ADDED = {*_NORMS, "dimension", "rounding", "modulus"}
+_ADDED |= {"neighbours", "poisson", "fixed-size", "allocation"}
 
 
 def calibrated_names() -> list[str]:
     """The names that `choose` reads."""
-    return [*(name for name, one in entries().items() if one.calibrated), *NAMES]
+    return [name for name, one in entries().items() if one.calibrated or name in _OTHERS]
+
+
+@frozen
+class Chosen:
+    """A family, and the spec of each of its members: key=value before and after its own value."""
+
+    family: Family
+    name: str
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+    def spec(self, value: Fraction) -> str:
+        """The spec of the mechanism, or of all its uses, with this value."""
+        parameter, found = self.family.parameter, decimal_text(value)
+        if parameter == "times":
+            return f"{self.name}:{','.join(self.before + self.after)}*{found}"
+        return f"{self.name}:{','.join((*self.before, f'{parameter}={found}', *self.after))}"
 
 
 def choose(
@@ -54,68 +103,121 @@ def choose(
     times, poisson: None where they are not given. option: what stands before their names in errors.
     """
     name, values = read_name(text, "NAME")
+    options = {"sensitivity": sensitivity, "poisson": poisson}
+    extra = {key: value for key, value in options.items() if value is not None}
+    if find == "epsilon0" or (find is None and name in _REPORTS):
+        return _largest_report(name, values, extra, option)
     if find == "threshold":
-        return _least_threshold(name, values, sensitivity, poisson, option)
-    if find == "epsilon0":
-        return _largest_report(name, values, sensitivity or poisson, option)
-    if name in NAMES:
-        return choose_continuous(name, values, sensitivity, times, poisson, find, option)
-    named = f"{option}sensitivity"
+        return _least_threshold(name, _merged(name, values, extra, option))
     elsewhere = _ROUNDS if name == "federated" else ""
-    one = entries()[one_of(name, calibrated_names(), "NAME", elsewhere)]
-    kind = one.calibrated
-    assert kind is not None
-    if poisson is not None:
-        raise ParameterError(f"{option}poisson is for {' and '.join(NAMES)} only, got {name}")
-    if find not in (None, kind.parameter):
-        also = f"or threshold or epsilon0; times and poisson are found of {' and '.join(NAMES)}"
-        raise ParameterError(
-            f"{option}find must be {kind.parameter} for {name} ({also}), got {find[:40]!r}"
+    entry = entries()[one_of(name, calibrated_names(), "NAME", elsewhere)]
+    kind = entry.calibrated or _OTHERS[name]
+    looked = kind.parameter if find is None else find
+    sampled = ("poisson",) if "poisson" in entry.keys else ()
+    one_of(looked, (kind.parameter, "times", *sampled, "threshold", "epsilon0"), f"{option}find")
+    if looked in extra or (times is not None and looked == "times"):
+        raise ParameterError(f"{option}{looked} is what is looked for: it must not be given")
+    for key in extra:
+        if key not in entry.keys:
+            raise ParameterError(f"{option}{key} must not be given: {name} has none")
+    if sensitivity is not None:
+        named = f"{option}sensitivity"
+        moved = (
+            exact(sensitivity, named, above=0)
+            if name in _CONTINUOUS
+            else whole(sensitivity, named, at_least=1, at_most=10**9)
         )
-    _check(name, kind.parameter, values, kind.defaults, named)
-    given, moved = dict(kind.defaults) | values, 1
-    after: tuple[str, ...] = ()
-    if "sensitivity" in one.keys:
-        if sensitivity is None:
-            raise ParameterError(f"{named} must be given: a whole number, at least 1")
-        moved = whole(sensitivity, named, at_least=1, at_most=10**9)
-        after = (f"sensitivity={moved}",)
-    elif sensitivity is not None:
-        raise ParameterError(f"{named} must not be given: {name} has none")
-    fixed = tuple(f"{key}={value}" for key, value in given.items())
-    about = {**given, **dict(each.split("=") for each in after)}
+        extra["sensitivity"] = decimal_text(Fraction(moved))
+    if poisson is not None:
+        extra["poisson"] = decimal_text(exact(poisson, f"{option}poisson", above=0, at_most=1))
+    merged = _merged(name, values, extra, option)
+    if looked in merged:
+        raise ParameterError(f"{name}: {looked!r} is what is looked for: it must not be given")
+    keys = {**kind.defaults, **merged}
+    fixed = len(keys) - len(extra)
+    if name in _CONTINUOUS:
+        plain = not keys.keys() - {"sensitivity", "poisson", "neighbours", kind.parameter}
+        fixed, keys = 0, _continuous_keys(keys, looked) if plain else keys
+    elif "neighbours" not in keys and (looked == "poisson" or "poisson" in keys):
+        keys["neighbours"] = "add-remove"
+    if looked == "poisson" and keys["neighbours"] != "add-remove":
+        raise ParameterError(f"{option}find poisson needs neighbours=add-remove")
 
     def build(value: Fraction) -> Mechanism:
-        found: Mechanism = one.build({**about, kind.parameter: str(value)})
-        return found
+        return built(name, keys if looked == "times" else {**keys, looked: str(value)})
 
-    law = getattr(build(Fraction(kind.start)), "law", None)  # bad values are refused here
+    typed = tuple(f"{key}={value}" for key, value in keys.items())
+    return Chosen(_family(kind, keys, build, looked, times), name, typed[:fixed], typed[fixed:])
+
+
+def _merged(name: str, values: Values, extra: Values, option: str) -> dict[str, str]:
+    """The keys of the spec and those that are given as options. Raises where one is both."""
+    for key in extra:
+        if key in values:
+            raise ParameterError(f"{name}: {key} must not be given twice, by {option}{key} too")
+    return {**values, **extra}
+
+
+def _continuous_keys(extra: Values, looked: str) -> dict[str, str]:
+    """One number with this noise, all of whose keys are written."""
+    sampled = looked == "poisson" or exact(extra.get("poisson", "1"), "poisson") != 1
+    keys = {key: value for key, value in extra.items() if key not in _ADDED}
+    keys["sensitivity"] = decimal_text(exact(extra.get("sensitivity", "1"), "sensitivity", above=0))
+    keys["neighbours"] = extra.get("neighbours", "add-remove" if sampled else "replace")
+    if sampled and "poisson" in extra:
+        keys["poisson"] = decimal_text(exact(extra["poisson"], "poisson", above=0, at_most=1))
+    return keys
+
+
+def _family(
+    kind: Calibrated,
+    keys: Values,
+    build: Callable[[Fraction], Mechanism],
+    looked: str,
+    times: int | None,
+) -> Family:
+    if looked == "poisson":
+        build(Fraction(1, 2))  # bad values are refused here
+        most, least = Fraction(1), _LEAST_RATE
+        return Family("poisson", build, 0.01, False, False, lambda *_: _RATE, most, least=least)
+    if looked == "times":
+        once = build(Fraction(1))
+        return Family(
+            "times",
+            lambda count: compose((once, count)),
+            start=1000.0,
+            is_whole=True,
+            falls=False,
+            order=lambda *_: _USES,
+            largest=Fraction(_MOST_USES),
+        )
+    law = getattr(build(Fraction(kind.start)), "law", None)
     terms = law.gaussians if isinstance(law, Gaussians) else None
+    more = keys.keys() - {*kind.defaults, *(_ADDED if kind.falls else {"categories", "shuffled"})}
+    moved = max(float(exact(keys.get(key, "1"), key)) for key in _NORMS)
+    rate = float(exact(keys.get("poisson", "1"), "poisson"))
 
     def order(claim: Guarantee, uses: int) -> Cover | None:
-        if kind.proof is not None:
+        if kind.proof is not None and not more:
             return Monotone(kind.proof)
-        return None if terms is None else gaussian_order(terms, moved, claim, uses)
+        if terms is None or keys.keys() - {*kind.defaults, "sensitivity"}:
+            return None
+        return gaussian_order(terms, int(moved), claim, uses)
 
-    start = kind.start * (moved * math.sqrt(times or 1)) ** kind.power
-    family = Family(kind.parameter, build, start, kind.is_whole, kind.falls, order)
-    if kind.parameter == "epsilon":
-        family = evolve(family, largest=_largest(build))
-    if kind.is_open:
-        family = evolve(family, halved=kind.proof is not None)
-    return Chosen(family, name, fixed, after)
+    return Family(
+        kind.parameter,
+        build,
+        kind.start * (moved * max(rate * math.sqrt(times or 1), 0.7)) ** kind.power,
+        kind.is_whole,
+        kind.falls,
+        order,
+        largest=_largest(build) if kind.parameter == "epsilon" else MOST_NOISE,
+        halved=kind.is_open and kind.proof is not None,
+    )
 
 
-def _least_threshold(
-    name: str, values: Values, sensitivity: str | None, poisson: str | None, option: str
-) -> Chosen:
+def _least_threshold(name: str, given: Values) -> Chosen:
     """Of counts per key with this noise: the keys of the spec but for its threshold."""
-    given = dict(values)
-    for key, value in (("sensitivity", sensitivity), ("poisson", poisson)):
-        if value is not None:
-            if key in given:
-                raise ParameterError(f"{name}: {key} must not be given twice, by {option}{key} too")
-            given[key] = value
     if "threshold" in given:
         raise ParameterError(f"{name}: threshold is what is looked for")
     _check_name(name, {"threshold"}, "a threshold")
@@ -140,9 +242,9 @@ def _least_threshold(
     return Chosen(family, name, fixed)
 
 
-def _largest_report(name: str, values: Values, given: str | None, option: str) -> Chosen:
+def _largest_report(name: str, values: Values, given: Values, option: str) -> Chosen:
     """Of users' own reports, shuffled or not: the keys of the spec but for its epsilon."""
-    if given is not None:
+    if given:
         raise ParameterError(f"{option}sensitivity and {option}poisson do not go with epsilon0")
     _check_name(name, {"epsilon", "shuffled"}, "an epsilon0")
     if "epsilon" in values:
@@ -176,20 +278,3 @@ def _check_name(name: str, keys: set[str], what: str) -> None:
         raise ParameterError(
             f"NAME must be one of {', '.join(names)} to find {what}, got {name[:40]!r}"
         )
-
-
-def _check(name: str, parameter: str, values: Values, allowed: Iterable[str], named: str) -> None:
-    keys = ", ".join(allowed) or "none"
-    for key in values:
-        if key == "modulus":
-            raise ParameterError(
-                f"{name}: modulus must not be given: what the plain sum meets holds mod m as well"
-            )
-        if key == "sensitivity":
-            raise ParameterError(f"{name}: sensitivity must be given by {named}")
-        if key == parameter:
-            raise ParameterError(f"{name}: {key} is what is looked for; keys are {keys}")
-        if key not in allowed:
-            raise ParameterError(
-                f"{name}: {key[:40]!r} is not known{meant(key, allowed)}; keys are {keys}"
-            )

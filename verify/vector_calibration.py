@@ -9,6 +9,7 @@ steps; what lies between is open.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from decimal import ROUND_FLOOR
 from fractions import Fraction
@@ -25,6 +26,7 @@ from ..mechanisms.laws.families import FAMILIES
 from ..mechanisms.reach import Reach
 from ..mechanisms.rounded import RoundedReach
 from ..mechanisms.sampled import sampling_rate
+from ..mechanisms.spec import read_name
 from ..mechanisms.vector import VectorNoise
 from .audit import Audit, Verdict
 from .calibration import UnfinishedError
@@ -32,6 +34,8 @@ from .guarantee import Guarantee
 from .least_dominated import LeastDominated
 
 NAMES = ("skellam", "discrete-gaussian")
+_BY_L1 = "discrete-laplace"  # where the vectors' l1 is given
+_KEYS = ("l2", "l1", "dimension", "rounding", "poisson")
 
 _DIGITS, _SHOWN = 10, Fraction(1, 1000)
 _WIDTHS = tuple(Fraction(1, 10**digits) for digits in (6, 11, 14))
@@ -115,19 +119,34 @@ class VectorCalibration:
     why: str
 
 
-def choose_vector(
-    name: str,
-    l2: ExactInput | None,
-    dimension: ExactInput | None,
-    rounding: str | None = None,
-    poisson: ExactInput = 1,
-    l1: ExactInput | None = None,
-) -> VectorFamily:
-    """Raises ParameterError for noise that this is not for, and where only one number moves.
+def is_vector(text: str) -> bool:
+    """Is NAME:key=value,... for `choose_vector`?"""
+    name, values = read_name(text, "NAME")
+    keys = values.keys()
+    return name in (*NAMES, _BY_L1) and bool(keys & {"l2", "l1"}) and keys <= {*_KEYS, "neighbours"}
 
-    l2, l1: of the vectors by which neighbours move, one of them at least.
+
+def choose_vector(text: str, given: Mapping[str, ExactInput | None]) -> VectorFamily:
+    """Read NAME or NAME:key=value,..., and what is given besides, by the same keys.
+
+    l2, l1: of the vectors by which neighbours move, one of them at least. Raises ParameterError for
+    noise that this is not for, for a key given twice, and where only one number moves.
     """
-    names = NAMES if l1 is None else (*NAMES, "discrete-laplace")
+    name, values = read_name(text, "NAME")
+    keys = {key: value for key, value in given.items() if value is not None}
+    for key in values:
+        if key in keys:
+            raise ParameterError(f"{name}: {key} must not be given twice")
+        if key not in (*_KEYS, "neighbours"):
+            raise ParameterError(
+                f"{name}: {key[:40]!r} does not go with a norm beside NAME{meant(key, _KEYS)}; "
+                "write the norm in NAME as well"
+            )
+    keys |= values
+    l2, l1, dimension, rounding, poisson = map(keys.get, _KEYS)
+    if not (rounding is None or isinstance(rounding, str)):
+        raise ParameterError(f"rounding must be text, got a {type(rounding).__name__}")
+    names = NAMES if l1 is None else (*NAMES, _BY_L1)
     if name not in names:
         raise ParameterError(
             f"NAME must be {' or '.join(names)} for vectors, got {name[:40]!r}{meant(name, names)}"
@@ -140,7 +159,9 @@ def choose_vector(
         raise ParameterError("rounding needs the dimension, in which the norm grows")
     else:
         reach = RoundedReach(l2, dimension, rounding)
-    family = VectorFamily(name, reach, rounding, sampling_rate(poisson))
+    family = VectorFamily(name, reach, rounding, sampling_rate(1 if poisson is None else poisson))
+    if keys.get("neighbours", family.neighbours) != family.neighbours:
+        raise ParameterError(f"{name}: neighbours must be {family.neighbours} of these vectors")
     if family.build(Fraction(1)).is_one_number:
         raise ParameterError("one coordinate of the vector moves only: give its sensitivity")
     return family

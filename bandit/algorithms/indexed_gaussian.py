@@ -27,14 +27,13 @@ from flint import arb
 
 from ...exact.number import ball
 from ...mechanisms.certain import certain_ceiling
-from ...mechanisms.continuous import Shape
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.law import Law
 from ...mechanisms.laws.skellam import Skellam
 from ...mechanisms.preset import least_precision, log_2t
 from ...mechanisms.protocols.protocol import SumProtocol
 from ...verify.calibration import calibrate
-from ...verify.continuous_families import least_noise
+from ...verify.families import choose
 from ...verify.guarantee import ApproxDP
 from ..evidence import Demand
 from ..release import ModularRelease, Release
@@ -89,7 +88,7 @@ def _approx(setting: Setting) -> Fraction:
 @lru_cache(maxsize=64)
 def _calibrated(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Above the least d for which N(0, d²) makes a sum of rewards (epsilon, delta)-DP."""
-    found = calibrate(least_noise(Shape.GAUSSIAN), ApproxDP(epsilon, delta))
+    found = calibrate(choose("gaussian", None, None).family, ApproxDP(epsilon, delta))
     return Fraction(math.floor(found.value * _STEPS) + 1, _STEPS)
 
 

@@ -17,7 +17,7 @@ from exactdp.exact.canvas import canvas, rendered
 from exactdp.mechanisms.allocation import Allocation
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 from exactdp.verify import ApproxDP, calibrate
-from exactdp.verify.continuous_families import least_noise
+from exactdp.verify.families import choose
 
 from . import page as pages
 from .page import table
@@ -176,7 +176,7 @@ def hard(settings: Sequence[tuple[str, str, int, str, str]] = HARD) -> str:
         for rate, sigma, steps, delta, told in settings
     ]
     columns = ("q", "σ", "steps", "δ", "prv_accountant", "ε")
-    least = calibrate(least_noise(Shape.GAUSSIAN), ApproxDP(*_FAINT)).value
+    least = calibrate(choose("gaussian", None, None).family, ApproxDP(*_FAINT)).value
     return f"""\
 Settings at which users of prv_accountant report that it fails, with the interval that they print.
 

@@ -3,6 +3,7 @@
 import json
 from fractions import Fraction
 
+import mpmath
 import pytest
 from commands import answer, refused
 
@@ -102,6 +103,51 @@ def test_what_is_known_in_closed_form(capsys):
 
 
 @pytest.mark.contract
+@pytest.mark.parametrize(
+    ("name", "target", "apart"),
+    [
+        ("discrete-gaussian:neighbours=add-remove,poisson=0.01", "approx:1,1e-6", "1e-6"),
+        ("discrete-laplace:sensitivity=3,modulus=64", "zcdp:0.05", "1e-6"),
+        ("skellam:users=10,dropout=2,sensitivity=2", "rdp:2,0.1", "1e-6"),
+        ("gaussian:neighbours=add-remove,allocation=1/4", "approx:1,1e-6", "1e-6"),
+        ("laplace:neighbours=replace,fixed-size=1/10", "pure:1/2", "1e-6"),
+        ("gaussian:l2=2", "gdp:1/2", "1e-6"),
+        ("sqrt-toeplitz:steps=8", "approx:1,1e-6", "1e-6"),
+        ("noisy-max:candidates=3", "approx:1,1e-6", "1/100"),
+        ("skellam:l2=3,linf=2,dimension=10", "approx:1,1e-6", "1/2"),
+        ("randomized-response:categories=5", "zcdp:0.1", "1e-6"),
+    ],
+)
+def test_every_key_may_be_fixed_in_the_spec(capsys, name, target, apart):
+    shown = calibrate(capsys, name, "--target", target)
+    of, _, keys = name.partition(":")
+    assert shown["spec"].startswith(f"{of}:") and all(
+        key in shown["spec"] for key in keys.split(",")
+    )
+    value, neighbour = Fraction(shown["value"]), Fraction(shown["neighbour"]["value"])
+    assert 0 < abs(value - neighbour) <= Fraction(apart) * value
+    for found, code in ((shown, 0), (shown["neighbour"], 1)):
+        assert main(["audit", found["spec"], "--claim", target]) == code
+    capsys.readouterr()
+
+
+@pytest.mark.contract
+def test_what_is_known_besides_its_own_number(capsys):
+    """The sensitivity is 1 where nothing is said; releases and rates are sought of all noise."""
+    target = ("--target", "zcdp:0.05")
+    one, other = (calibrate(capsys, "skellam", *target, *more) for more in
+                  ((), ("--sensitivity", "1")))  # fmt: skip
+    assert one["value"] == other["value"]
+    shown = calibrate(capsys, "discrete-gaussian:sigma2=100", "--find", "times", *target)
+    assert (shown["value"], shown["neighbour"]["value"]) == ("10", "11")  # rho is 1/200 each
+    shown = calibrate(
+        capsys, "discrete-laplace:epsilon=1", "--find", "poisson", "--target", "pure:0.5"
+    )
+    truth = mpmath.expm1(0.5) / mpmath.expm1(1)  # log(1 + q (e - 1)) = 1/2
+    assert abs(mpmath.mpf(shown["value"]) / truth - 1) < 1e-9
+
+
+@pytest.mark.contract
 def test_several_uses_together(capsys):
     arguments = ("discrete-laplace", "--sensitivity", "1", "--target", "pure:0.5", "--times", "64")
     shown = calibrate(capsys, *arguments)
@@ -123,7 +169,7 @@ def test_skellam_over_64_uses(capsys):
     assert shown["certificate"] is None  # off a lattice this is closer than the checker can tell
     assert Enclosure.from_json(shown["neighbour"]["measured"]).greater_than(1) is True
     gap = Fraction(shown["value"]) - Fraction(shown["neighbour"]["value"])
-    assert 0 < gap <= BILLIONTH * Fraction(shown["value"])
+    assert 0 < gap <= Fraction(1, 10**6) * Fraction(shown["value"])
 
 
 @pytest.mark.contract
@@ -204,7 +250,6 @@ LAPLACE = ["discrete-laplace", "--sensitivity", "1"]
         ([*LAPLACE, "--target", "approx:1,1"], "every scale"),
         ([*LAPLACE, "--target", "pure:1", "--times", "0"], "--times"),
         ([*LAPLACE, "--target", "pure:1", "--time", "0"], "--time"),
-        (["discrete-laplace", "--target", "pure:1"], "--sensitivity"),
         (["discrete-laplace", "--target", "pure:1", "--sensitivity", "0"], "--sensitivity"),
         ([RESPONSE, "--target", "pure:1", "--sensitivity", "1"], "--sensitivity"),
         ([f"{RESPONSE}:epsilon=1", "--target", "pure:1"], "looked for"),

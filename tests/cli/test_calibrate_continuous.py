@@ -143,7 +143,7 @@ def test_from_python():
     ("words", "told"),
     [
         (["gaussian:sigma=1"], "'sigma' is what is looked for"),
-        (["gaussian", "--find", "times"], "sigma missing"),
+        (["gaussian", "--find", "times"], "takes one of sigma"),
         (["gaussian:sigma=1", "--find", "times", "--times", "3"], "--times"),
         (["gaussian:sigma=1", "--find", "poisson", "--poisson", "0.1"], "--poisson"),
         (["gaussian:sigma=1", "--find", "steps"], "did you mean 'times'"),
@@ -152,7 +152,7 @@ def test_from_python():
         (["gaussian:neighbours=replace", "--poisson", "0.1"], "add-remove"),
         (["gaussian", "--poisson", "2"], "--poisson"),
         (["gaussian", "--sensitivity", "0"], "--sensitivity"),
-        (["skellam", "--sensitivity", "1", "--poisson", "0.1"], "--poisson is for gaussian"),
+        (["exponential", "--poisson", "0.1"], "--poisson must not be given: exponential has none"),
         (["gaussian:sigma=10", "--find", "poisson"], "is met by every poisson between 1e-18 and 1"),
         (["gaussian:sigma=1e-3", "--find", "times"], "is met by no times between 1 and"),
     ],

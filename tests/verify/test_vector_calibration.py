@@ -70,7 +70,7 @@ def test_out_of_time_says_so():
     ("name", "claim", "norms", "told"),
     [
         ("discrete-laplace", "zcdp:1", {"l2": 4}, "skellam or discrete-gaussian"),
-        ("skellam:modulus=16", "zcdp:1", {"l2": 4}, "NAME must be skellam or discrete-gaussian"),
+        ("skellam:modulus=16", "zcdp:1", {"l2": 4}, "'modulus' does not go with a norm"),
         ("skelam", "zcdp:1", {"l2": 4}, "NAME must be skellam or discrete-gaussian"),
         ("skellam", "zcdp:1", {"l2": 4, "dimension": 1}, "one coordinate"),
         ("skellam", "zcdp:1", {"l2": 1, "dimension": 100}, "one coordinate"),
