@@ -4,18 +4,35 @@ They are used where a law, a rate or a size leaves no other; a row drawn at rand
 """
 
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 import mpmath
 import oracles
 import pytest
+from conformance import truth
+from conformance.continuous import Mixed
+from flint import arb
 from mpmath import mpf
 
 import exactdp
-from exactdp import Enclosure
+from exactdp import Enclosure, ParameterError
 from exactdp.accounting.composition.group import group_epsilon
+from exactdp.accounting.composition.rounding_cost import rounding_cost
+from exactdp.accounting.divergences.concentrated import _largest_curvature
+from exactdp.accounting.divergences.conversion import zcdp_to_epsilon_simple
+from exactdp.accounting.divergences.finite_sums import Listed, two_way_sum
+from exactdp.accounting.losses.of_pair import windowed
+from exactdp.accounting.methods.classical import Each, theorem7
+from exactdp.accounting.methods.comparison import compare
+from exactdp.accounting.participation.appendix_i import optimal_share
+from exactdp.accounting.participation.choices import Choices, Offer
+from exactdp.exact import working_precision
+from exactdp.exact.errors import DoesNotApplyError
 from exactdp.mechanisms import RandomRate
+from exactdp.mechanisms.laws import PolyaDifference
+from exactdp.mechanisms.pair import FinitePair
 from exactdp.mechanisms.selection import AnyScores, Raised
+from exactdp.mechanisms.shift_pair import ShiftPair
 
 
 @pytest.mark.slow
@@ -81,3 +98,130 @@ def test_what_pure_epsilon_tells_of_a_divergence_is_an_upper_bound() -> None:
     found = laplace._renyi_at(Fraction(3), Enclosure.unknown(), 1000)
     once = mpmath.log(mpf(3) / 5 * mpmath.exp(4) + mpf(2) / 5 * mpmath.exp(-6)) / 2
     assert oracles.exactly(3 * once) <= found.upper
+
+
+@pytest.mark.contract
+def test_what_pure_epsilon_tells_is_what_randomized_response_attains() -> None:
+    """That no mechanism of this pure epsilon exceeds it is all that is told; one bit is as dear."""
+    one_bit = exactdp.compose("one-bit-mean:epsilon=1")
+    found = one_bit._renyi_at(Fraction(3), Enclosure.unknown(), 1000)
+    p = 1 / (1 + mpmath.exp(-1))
+    assert oracles.exactly(mpmath.log(p**3 / (1 - p) ** 2 + (1 - p) ** 3 / p**2) / 2) <= found.upper
+
+
+@pytest.mark.contract
+def test_one_of_two_steps_at_random_costs_what_an_integral_says() -> None:
+    """P/Q = (r(x) + r(y))/2; the integral over y has a closed form, as a call option has."""
+    with mpmath.workdps(30):
+        odds = mpmath.exp(mpf(1) / 2)
+
+        def above(x: mpf) -> mpf:
+            short = odds - mpmath.exp(x - mpf(1) / 2) / 2
+            if short <= 0:
+                return mpmath.npdf(x) * (mpf(1) / 2 - short)
+            z = mpmath.log(2 * short) + mpf(1) / 2
+            return mpmath.npdf(x) * (mpmath.ncdf(1 - z) / 2 - short * mpmath.ncdf(-z))
+
+        most = mpmath.log(2 * odds) + mpf(1) / 2
+        removing = oracles.exactly(mpmath.quad(above, [-14, 0, most, most + 2, 16]))
+    found = exactdp.compose("gaussian:sigma=1,neighbours=add-remove,allocation=1/2").delta("1/2")
+    assert found.lower <= removing <= found.upper
+    assert found.is_within(Fraction(1, 10**12))
+
+
+@pytest.mark.slow
+@pytest.mark.contract
+def test_batches_of_a_fixed_size_of_wide_noise_cost_what_a_gaussian_does() -> None:
+    """The noise is so wide that whole numbers make no difference; from below as Poisson batches."""
+    spec = "discrete-gaussian:sigma2=1e10,sensitivity=100000,fixed-size=1/2*2"
+    found = exactdp.compose(spec).delta(1)
+    once = Mixed(truth.Gaussian(Fraction(1)), Fraction(1, 2))
+    removing = Fraction(float(once.twice().delta(mpf(1))))
+    assert Fraction(found.lower) <= removing * (1 + Fraction(1, 10**6))
+    assert removing * (1 - Fraction(1, 10**6)) <= Fraction(found.upper)
+
+
+@pytest.mark.contract
+def test_the_exponential_mechanism_once_costs_its_dearest_pair() -> None:
+    """Losses t and t - e: the first has probability p = (1 - e^(t - e))/(1 - e^-e)."""
+    e, level = mpf(10), mpf(1)
+    best = max(
+        mpmath.expm1(t - e) / mpmath.expm1(-e) * -mpmath.expm1(level - t)
+        for t in ((e + level) / 2 + mpf(k) / 100 for k in range(-100, 101))
+    )
+    oracles.assert_holds(exactdp.compose("exponential:epsilon=10").delta(1), best, 1e-12)
+
+
+@pytest.mark.contract
+def test_slack_of_several_tables_adds_up() -> None:
+    """Of either column a tenth lies elsewhere, where the other one has nothing."""
+    names, p, q = ("a", "b"), ("1/2", "49/100"), ("2/5", "59/100")
+    rough, fine = (FinitePair(names, p, q, slack) for slack in ("1/10", "1/100"))
+    here = ((".5", ".3"), (".4", ".6"), (".1", "0"), ("0", ".1"))
+    both = product(here, ((".5", ".4"), (".5", ".6")))
+    ways = [[Fraction(a) * Fraction(b) for a, b in zip(*each, strict=True)] for each in both]
+    apart = sum((max(one - other, Fraction(0)) for one, other in ways), Fraction(0))
+    assert apart <= exactdp.compose(fine, rough).delta(0).upper
+    assert apart <= exactdp.compose(rough, fine).delta(0).upper
+
+
+@pytest.mark.contract
+def test_what_theorem_7_says_of_a_delta_near_1_is_refused() -> None:
+    """It says 0.9; yet all but e^-1000 of the losses, near 500 +- 10, are above 10."""
+    with pytest.raises(DoesNotApplyError, match="false"):
+        theorem7([Each("0.1", 0, 10_000)], "0.999")
+
+
+@pytest.mark.contract
+def test_names_of_no_method_and_rounding_to_no_delta_are_refused() -> None:
+    one = exactdp.compose("randomized-response:epsilon=1")
+    with pytest.raises(ParameterError, match="nothing"):
+        compare(one, "1e-6", names=["exact", "nothing"])
+    with pytest.raises(ParameterError, match="delta"):
+        rounding_cost(16, delta=1)
+    assert len(one.tradeoff().alphas) == 101  # 100 points, and 1
+
+
+@pytest.mark.contract
+def test_the_simple_rule_of_zcdp_and_the_share_of_one_batch_are_as_by_hand() -> None:
+    value = mpf(1) / 2 + mpmath.sqrt(2 * mpmath.log(mpf(10) ** 5))
+    oracles.assert_holds(zcdp_to_epsilon_simple("1/2", "1e-5"), value, 1e-9)
+    # delta = d + (1 - d) (e^share - e)/(e^share + 1), of which d is half
+    d = mpf(10) ** -6 / 2
+    part = d / (1 - d)
+    share = mpmath.log((mpmath.e + part) / (1 - part))
+    found = optimal_share(Fraction(1), Fraction(1, 10**6), 1)
+    assert found.lower <= oracles.exactly(share) <= found.upper
+
+
+@pytest.mark.contract
+def test_the_dearest_choice_of_one_batch_is_exact_and_of_two_a_bound() -> None:
+    offers = [Offer(exactdp.compose(one), 1) for one in ("gaussian:sigma=1", "laplace:scale=1")]
+    assert Choices(offers, 1).zcdp() == Enclosure.exactly(Fraction(1, 2))
+    assert Choices(offers, 2).zcdp().lower == 0
+
+
+@pytest.mark.parametrize("log_tail", [-1.0, -8.0])
+def test_what_is_left_out_beyond_a_window_is_not_forgotten(log_tail: float) -> None:
+    """Masses of noise that is not log-concave fall more slowly than a geometric series."""
+    with working_precision(128):
+        found = windowed(ShiftPair(PolyaDifference("1/10", 2), 1), log_tail)
+        assert not sum(found.masses, found.escaping() + found.missing()) < 1
+
+
+def test_the_curvature_of_a_cumulant_is_bounded_where_one_end_is_far_higher() -> None:
+    """Losses 7 and -6 of weights 1 and 10^6: K'' = 169 p (1 - p)."""
+
+    def ends(x: int) -> tuple[arb, arb, arb]:
+        up, down = arb(7 * x).exp(), 10**6 * arb(-6 * x).exp()
+        return up + down, 7 * up - 6 * down, 49 * up + 36 * down
+
+    p = 1 / (1 + mpf(10) ** 6 * mpmath.exp(-13))
+    with working_precision(128):
+        assert _largest_curvature(arb(1), ends(0), ends(1)) > float(169 * p * (1 - p))
+
+
+def test_outcomes_that_are_hardly_known_may_tell_all_that_they_allow() -> None:
+    """p is in 0.5 +- 0.1, and so is q: at most 0.4 (1.5^3 - 1.5) (1 - 1.5^-3)."""
+    vague = arb(0.5, 0.1)
+    assert two_way_sum(Listed([vague], [vague]), arb(3)).upper() > 1.5
