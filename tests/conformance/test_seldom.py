@@ -3,6 +3,7 @@
 They are used where a law, a rate or a size leaves no other; a row drawn at random seldom does.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -19,7 +20,7 @@ from exactdp import Enclosure, ParameterError
 from exactdp.accounting.composition.group import group_epsilon
 from exactdp.accounting.composition.rounding_cost import rounding_cost
 from exactdp.accounting.divergences.concentrated import _largest_curvature
-from exactdp.accounting.divergences.conversion import zcdp_to_epsilon_simple
+from exactdp.accounting.divergences.conversion import renyi_to_epsilon, zcdp_to_epsilon_simple
 from exactdp.accounting.divergences.finite_sums import Listed, two_way_sum
 from exactdp.accounting.losses.of_pair import windowed
 from exactdp.accounting.methods.classical import Each, theorem7
@@ -225,3 +226,19 @@ def test_outcomes_that_are_hardly_known_may_tell_all_that_they_allow() -> None:
     """p is in 0.5 +- 0.1, and so is q: at most 0.4 (1.5^3 - 1.5) (1 - 1.5^-3)."""
     vague = arb(0.5, 0.1)
     assert two_way_sum(Listed([vague], [vague]), arb(3)).upper() > 1.5
+
+
+@pytest.mark.contract
+def test_a_curve_that_is_infinite_beyond_some_order_is_converted_before_it() -> None:
+    """At order 3/2, nearly: epsilon falls up to there."""
+
+    def curve(orders: Sequence[Fraction]) -> list[Enclosure]:
+        return [
+            Enclosure.exactly(order / 1000) if order <= Fraction(3, 2) else Enclosure.infinite()
+            for order in orders
+        ]
+
+    found = renyi_to_epsilon(curve, "1e-6").value
+    truth = mpf("0.0015") - 2 * mpmath.log(mpf("1.5e-6")) - mpmath.log(3)
+    assert found.lower <= oracles.exactly(truth) <= found.upper
+    assert found.is_within(Fraction(1, 10))
