@@ -153,7 +153,7 @@ class Group(ListedPair):
             return (1 - s, s), (arb(0), arb(1))
         r = reduce(arb.max, (cell.odds for cell in cells))
         if not r > s:
-            return (arb(1), arb(0)), (arb(1), arb(0))
+            r, s = r.upper() + arb(2) ** (8 - ctx.prec), s.lower().max(arb(0))  # too near
         q = (1 - s) / (r - s)
         return (r * q, s * (1 - q)), (q, 1 - q)
 
