@@ -280,6 +280,8 @@ def _continuous() -> list[Case]:
             costlier="tree:steps=7,sigma=3,participations=3,separation=2"),
         Case("tree:steps=6,sigma=3,restart=4,l2=2", lambda: truth.stream(
             truth.tree(6, 4), Fraction(3), truth.patterns(6, 1, 1, False), Fraction(2))),
+        Case("tree:steps=20,sigma=3,restart=15,participations=5,separation=3", lambda: truth.stream(
+            truth.tree(20, 15), Fraction(3), truth.patterns(20, 5, 3, False))),
         Case(f"matrix:file={TABLES}/lower.csv,sigma=2,participations=2", lambda: truth.stream(
             table("lower"), Fraction(2), truth.patterns(4, 2, 1, False)),
             costlier=f"matrix:file={TABLES}/lower.csv,sigma=1,participations=2"),

@@ -28,6 +28,7 @@ REFUSED = (
     "skellam:variance=4,dimension=2",
     "skellam:variance=4,l2=2,poisson=0.5",
     "binomial:trials=64,probability=1/3,fixed-size=1/10",
+    "binomial:trials=10,probability=1/3,users=3",
     "polya-difference:shape=0.9,scale=10,fixed-size=1/10",
     "randomized-response:epsilon=1,fixed-size=11/10",
     "randomized-response:epsilon=1,poisson=0",
@@ -205,9 +206,11 @@ def _merged(pair):
 
 @pytest.mark.contract
 def test_how_far_sums_of_a_stream_are_off_is_said(capsys):
-    """Of four steps the first three are two nodes: 3 sqrt(2)."""
-    _, out = said(capsys, "compose", "tree:steps=4,sigma=3", "--order", "2")
-    assert f"prefix stddev {mpmath.nstr(3 * mpmath.sqrt(2), 16)}" in " ".join(out.split())
+    """Of four steps the first three are two nodes: 3 sqrt(2); of six of nine shares sqrt(12)."""
+    shares = ",noise=discrete-gaussian,clients=9,dropout=3"
+    for more, left in (("", 18), (shares, 12)):
+        _, out = said(capsys, "compose", f"tree:steps=4,sigma=3{more}", "--order", "2")
+        assert f"prefix stddev {mpmath.nstr(mpmath.sqrt(left), 20)[:15]}" in " ".join(out.split())
 
 
 @pytest.mark.contract

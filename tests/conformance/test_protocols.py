@@ -15,8 +15,10 @@ import oracles
 import pytest
 from commands import answer, refused
 
+import exactdp
 from exactdp import Enclosure
 from exactdp.cli.main import main
+from exactdp.mechanisms.protocols.federated import Settings
 
 pytestmark = pytest.mark.contract
 
@@ -340,6 +342,7 @@ def test_what_no_round_allows_is_refused(rewards: str, capsys: pytest.CaptureFix
     ):
         refused(capsys, ["round", spec, *words], "")
     refused(capsys, ["round", spec.replace("batch=14", "batch=1")], "")
+    refused(capsys, ["round", spec, "--colluding", "5", "--vanish", "6"], "dropout")
 
 
 def test_ten_of_forty_colluding_need_a_larger_graph(capsys: object) -> None:
@@ -399,6 +402,10 @@ def test_what_no_round_of_vectors_allows_is_refused(capsys: pytest.CaptureFixtur
                   [spec, "--dropout", "4", "--floor", "3"],
                   [spec, "--dropout", "5", "--plain"]):  # fmt: skip
         refused(capsys, ["round", *words], "")
+    keys = dict(part.split("=") for part in spec.partition(":")[2].split(","))
+    assert Settings.read(keys).clients == 5
+    with pytest.raises(exactdp.ParameterError, match="colour"):
+        Settings.read(keys | {"colour": "1"})
 
 
 # -- streams --------------------------------------------------------------------------------------

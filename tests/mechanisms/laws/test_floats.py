@@ -21,3 +21,4 @@ def test_what_floats_cannot_hold_is_refused():
     ):
         with pytest.raises(ParameterError, match="too wide"):
             law.simulate(np.random.default_rng(0), 3)
+    assert Binomial(10**13, "1/2").simulate(np.random.default_rng(0), 3).min() > 0

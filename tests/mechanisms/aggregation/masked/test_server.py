@@ -113,6 +113,15 @@ def test_a_message_that_is_not_of_this_round(stage, changed, why):
     refused(server, evolve(sent[stage][0], **changed), why)
 
 
+def test_one_number_of_a_vector_that_is_too_large():
+    played = Played(dict.fromkeys(range(9), (1, 2)), 11, seed=1, neighbours=4, threshold=3)
+    played.until(Stage.CONFIRMATION)
+    sent = played.sent[Stage.INPUT][0]
+    waiting = Played(dict.fromkeys(range(9), (1, 2)), 11, seed=1, neighbours=4, threshold=3)
+    waiting.until(Stage.INPUT)
+    refused(waiting.server, evolve(sent, values=(0, 11)), "must be below 11")
+
+
 @pytest.mark.parametrize(
     ("stage", "field"),
     [

@@ -1,0 +1,123 @@
+"""Parts of mechanisms and protocols that few specs reach hold, against truth by hand."""
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import brute_force
+import mpmath
+import numpy as np
+import oracles
+import pytest
+from flint import arb
+from mpmath import mpf
+
+import exactdp
+from exactdp.exact.number import Logarithm
+from exactdp.exact.precision import working_precision
+from exactdp.mechanisms.aggregation.masked.failure import graph_failure
+from exactdp.mechanisms.key_lists import WorstCounts, groups
+from exactdp.mechanisms.protocols.rounding import worst_rounding_quantile
+from exactdp.mechanisms.protocols.shuffle import Linear, ShuffleSum
+from exactdp.mechanisms.shuffled_sums import Summand, excess
+
+# -- names of keys --------------------------------------------------------------------------------
+
+
+def _rule(spec: str):
+    (use,) = exactdp.mechanism(spec).uses
+    return use.mechanism.rule
+
+
+@pytest.mark.parametrize("bits", [64, 256])
+def test_groups_of_counts_tell_as_much_as_a_count_of_theirs(bits: int) -> None:
+    """A user's 1 at a distance t raises P(released) by e^(-t)(1 - e^(-1/scale))/2, or so."""
+    scale, threshold = Fraction(10) ** 60, Fraction(10) ** 63
+    rule = _rule("laplace:scale=1e60,threshold=1e63,names=yes")
+    with working_precision(bits):
+        cells, found = rule.cells(), [(one.first, one.masses()) for one in groups(rule)]
+    for place, ((p, _), (q, _)) in found[1:]:
+        t = oracles.real(abs(threshold - cells[place].count) / scale)
+        truth = mpmath.exp(-t) * -mpmath.expm1(-1 / oracles.real(scale)) / 2
+        assert oracles.exactly(truth) * Fraction(999, 1000) <= Fraction(float((p - q).abs_upper()))
+
+
+def test_lists_of_counts_cost_no_less_than_a_key_that_nobody_else_holds() -> None:
+    """It is released with P(Z >= 4), Z of deviation 2, and never without the user."""
+    worst = WorstCounts(_rule("gaussian:sigma=2,threshold=5,names=yes"), 2)
+    alone = oracles.exactly(1 - mpmath.ncdf(2) ** 2)
+    assert alone <= worst.delta_at_most(Fraction(0), 1e-3)
+    assert not worst.costs_at_most(Fraction(0), alone / 2)
+
+
+# -- sums -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.contract
+def test_sums_of_bits_whose_chance_is_a_logarithm() -> None:
+    """Five noise bits with chance log(4)/4: one more or less is seen as of any binomial law."""
+    protocol = ShuffleSum(5, 1, Linear(Fraction(0), Fraction(1, 4), Logarithm(Fraction(4))))
+    pair = brute_force.shifted(oracles.binomial(5, oracles.exactly(mpmath.log(4) / 4)), 1, 6)
+    answer = exactdp.compose(protocol.released()).delta("1/2")
+    oracles.assert_holds(answer, brute_force.delta(pair, mpf(1) / 2))
+    assert protocol.error_quantile(1) == 0
+
+
+@pytest.mark.contract
+def test_how_far_off_many_rounded_numbers_are_by_the_normal_law() -> None:
+    """The least t with Phi(-2(t-1)/100) + Phi(-2t/100) <= 1/100 is no more than that."""
+    beyond = (mpmath.ncdf(-mpf(t - 1) / 50) + mpmath.ncdf(-mpf(t) / 50) for t in range(1, 300))
+    least = next(t for t, tail in enumerate(beyond, 1) if tail <= mpf(1) / 100)
+    assert worst_rounding_quantile(10_000, "1/100").upper <= least
+
+
+@pytest.mark.parametrize("count", [250, 1000])
+def test_positive_parts_of_long_sums(count: int) -> None:
+    """Of 1 with chance 1/8 and -1 with chance 1/4: all sums, by convolution."""
+    found = excess(Summand([arb(1), arb(-1)], [arb(1) / 8, arb(1) / 4], [arb(0)] * 2), count, 1e-3)
+    law = np.ones(1)
+    for _ in range(count):
+        law = np.convolve(law, [1 / 4, 5 / 8, 1 / 8])
+    truth = float(law @ np.maximum(np.arange(-count, count + 1), 0))
+    assert float(found.lower) <= truth * (1 + 1e-9) and truth * (1 - 1e-9) <= float(found.upper)
+    assert float(found.upper - found.lower) <= truth / 100
+
+
+# -- graphs of neighbours -------------------------------------------------------------------------
+
+
+def _is_cut(remaining: tuple[int, ...], n: int, half: int) -> bool:
+    """Do some of these places on a circle of n not reach others by steps of at most `half`?"""
+    reached, seen = [remaining[0]], {remaining[0]}
+    while reached:
+        at = reached.pop()
+        near = {other for other in remaining if min((at - other) % n, (other - at) % n) <= half}
+        reached += near - seen
+        seen |= near
+    return len(seen) < len(remaining)
+
+
+def test_graphs_fail_as_often_as_all_sets_of_users_say() -> None:
+    """The bounds: how many honest users see 3 corrupt ones of 4; how often those left are cut."""
+    n, corrupt, dropout = 12, 4, 2
+    found = graph_failure(n, 4, 3, corrupt, dropout)
+    near = [{(i + step) % n for step in (-2, -1, 1, 2)} for i in range(n)]
+    exposed = sum(
+        len(near[i].intersection(held)) >= 3
+        for held in combinations(range(n), corrupt) for i in set(range(n)).difference(held)
+    )  # fmt: skip
+    left = list(combinations(range(n), n - corrupt - dropout))
+    cut = Fraction(sum(_is_cut(some, n, 2) for some in left), len(left))
+    for answer, truth in ((found.exposed, Fraction(exposed, math.comb(n, corrupt))),
+                          (found.disconnected, cut)):  # fmt: skip
+        assert answer.lower <= truth <= answer.upper <= truth + Fraction(1, 10**9)
+
+
+# -- certificates ---------------------------------------------------------------------------------
+
+
+@pytest.mark.contract
+def test_a_certificate_says_that_scores_move_the_same_way() -> None:
+    """Then pure epsilon is 1/scale, else 2/scale."""
+    spec, claim = "noisy-max:scale=2,candidates=3,monotone=yes", "pure:1/2"
+    assert exactdp.certify(spec, claim).verdict.name == "VERIFIED"
