@@ -28,11 +28,12 @@ from ..losses.sums import (
 from ..scenario import Scenario
 from .by_envelope import by_envelope
 from .by_orders import by_orders
+from .divergence import pure_epsilon
 
 COARSE = "with the work or the time allowed it was measured on a coarse lattice only"
 FROM_ABOVE = "with the work or the time allowed only a bound from above was found"
 FROM_SOME = "with the work or the time allowed the uses of most noise count from above only"
-_VAGUE = Fraction(1, 2)
+_VAGUE, _ROUGHLY = Fraction(1, 2), Fraction(1, 10**6)
 _EACH = 2 * QUICK  # units of work for each
 
 
@@ -120,6 +121,14 @@ def _at_least(uses: Scenario, figure: Figure, known: Enclosure) -> Enclosure:
     )
 
 
+def _never_exceeds(uses: Scenario, level: Fraction) -> bool:
+    """Is no loss of all uses above the level, those of what is seldom included?"""
+    with suppress(ArithmeticError):  # not known
+        each = (pure_epsilon(mechanism, _ROUGHLY).times(times) for mechanism, times in uses)
+        return Enclosure.total(each).upper <= level
+    return False
+
+
 def narrowly(
     uses: Scenario, figure: Figure, width: Fraction, cap: int, work: float, enough: Enough = never
 ) -> Enclosure:
@@ -129,6 +138,8 @@ def narrowly(
     known = nothing
     if figure == Figure("epsilon", Fraction(1)):
         return Enclosure.exactly(0)
+    if is_delta and quickly(partial(_never_exceeds, uses, figure.at), False):
+        return Enclosure.exactly(0).found_by("largest loss")
     parts, others = parts_of(uses)
     if not others and profile.is_known(parts):
         measure = profile.delta if is_delta else profile.epsilon

@@ -13,12 +13,14 @@ from functools import reduce
 
 from flint import arb
 
+from ...exact.budget import spend
 from ..divergences.privacy_profile import value_at
 from .law import Atoms
 from .listed import ListedLoss
 
 _APART = 2.0**-40  # points closer than this are one
 _FEW = 1  # losses that need no points of their own
+_EACH, _MOST = 10, 300_000  # units of work a profile and point; so many of these at most
 
 
 def dominating(laws: Sequence[Atoms]) -> Atoms:
@@ -33,7 +35,9 @@ def dominating(laws: Sequence[Atoms]) -> Atoms:
     for loss in sorted(among, key=lambda loss: float(loss.mid()))[::-1]:
         if not points or points[-1] - loss > _APART * (1 + abs(loss)):
             points.append(loss)
-    points.reverse()
+    # chords between fewer points are above as well, if the largest is one of them
+    points = points[:: -(-len(points) * len(laws) // _MOST) or 1][::-1]
+    spend(_EACH * len(points) * len(laws))
     escaping = reduce(arb.max, (law.escaping() for law in laws))
     missing = reduce(arb.max, (law.missing() for law in laws))
     if not points:  # all losses are infinite, or missing

@@ -26,16 +26,16 @@ from fractions import Fraction
 
 from flint import acb, arb, ctx
 
-from ...exact.budget import OutOfTimeError
+from ...exact.budget import OutOfTimeError, spend
 from ...exact.number import ball
 from ...exact.precision import floor_of
 from ..divergences.privacy_profile import Event, overlooked, shortfall
 from .composite import Composite, Saddle
-from .law import Lattice
+from .law import Atoms, Lattice
 from .periods import aliases, period
 
 _BLOCK = 16  # so few nodes are evaluated one by one
-_MOST_NODES = 3_000_000
+_CLOSED = 30  # units of work that a transform takes; a listed one takes one an outcome
 
 
 class LatticeTail:
@@ -104,9 +104,12 @@ class LatticeTail:
         floor = centre.lower() * arb(2) ** -(ctx.prec + 20)
         self._add(0, acb(self.c), 1)
         pending = [(1, self.count // 2)]
+        work = sum(len(law) if isinstance(law, Atoms) else _CLOSED for law, _ in self.composite.parts)
         while pending:
+            spend(work)
             first, last = pending.pop()
             if last - first < _BLOCK:
+                spend(work * (last - first))
                 for j in range(first, last + 1):
                     self._add(j, acb(self.c, spacing * j), 2)
                 continue
@@ -119,8 +122,6 @@ class LatticeTail:
                 continue
             middle = (first + last) // 2
             pending += [(middle + 1, last), (first, middle)]
-            if len(self.nodes) > _MOST_NODES:
-                raise ArithmeticError("the losses need too many nodes on their lattice")
 
     def _add(self, index: int, s: acb, weight: int) -> None:
         value = self.composite.transform(s) * weight / self.count

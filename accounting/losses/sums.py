@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 from flint import arb, ctx
 
-from ...exact.budget import OutOfTimeError, spend
+from ...exact.budget import OutOfTimeError, spend, within
 from ...exact.enclosure import Enclosure
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
@@ -50,6 +50,7 @@ WORK = 4.0  # about how many seconds losses off a lattice may take where the wid
 _MOST_LISTED = 150_000  # values of a composed loss that are listed
 _NEGLIGIBLE = Fraction(1, 10**300)  # nobody asks how much less delta is than this
 _UNITS = 2e7  # of work, that about a second of the processor does
+_EXACT = 3e6  # units for exact sums, before losses are moved to a lattice
 OFF_LATTICE = Fraction(1, 10**6)  # the width of sums off a lattice, where no other is wanted
 _CLOSE, _EVERY = 35.0, 20.0  # so far below delta, in its logarithm, is what is left out; steps
 FIRST_TAIL = -150.0  # the logarithm of the mass left out before delta is known, about
@@ -141,7 +142,8 @@ def composed_delta(
             return flat.found_by(_BY_LARGEST)
         is_exact = not beside.dominating and not points
         if is_exact and (events := _events(product, log_delta)) is not None:
-            return _exact_delta(product, epsilon, log_delta, events, width, cap)
+            with suppress(OutOfTimeError), within(_EXACT):
+                return _exact_delta(product, epsilon, log_delta, events, width, cap)
         return _by_lattice(beside, product, task, epsilon=epsilon)
 
     def play(menus: Sequence[Menu], task: _Task) -> Enclosure:
@@ -466,15 +468,12 @@ def _epsilon(
         if distance is not None and distance <= delta:
             return Enclosure.exactly(0)
         events = _events(product, log_delta)
-    if events is None:
-        enclosure = _by_lattice(beside, product, task, delta=delta)
-        return enclosure.intersection(Enclosure(Fraction(0), largest.upper))
-
     def exact() -> Enclosure:
         target, tail, charges = ball(delta), _log_tail(log_delta), product.charges()
         saddle = towards(product.composite(tail), target, charges)
         if saddle is None:
             return never_below(product.composite(tail), target, charges)
+        assert events is not None
         measured = events(product, tail, saddle)
 
         def exceeding(level: arb) -> Event:
@@ -485,7 +484,11 @@ def _epsilon(
         found = root_near(arb(saddle.level), target, exceeding, largest)
         return found.intersection(Enclosure(Fraction(0), largest.upper))
 
-    return _refined(product, exact, width, cap).found_by(_BY_EVENTS[events])
+    if events is not None:
+        with suppress(OutOfTimeError), within(_EXACT):
+            return _refined(product, exact, width, cap).found_by(_BY_EVENTS[events])
+    enclosure = _by_lattice(beside, product, task, delta=delta)
+    return enclosure.intersection(Enclosure(Fraction(0), largest.upper))
 
 
 def largest_level(composite: Together, charges: Charges, delta: Fraction) -> Enclosure:

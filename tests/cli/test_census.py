@@ -42,7 +42,7 @@ def test_a_list_names_the_line_that_is_wrong(tmp_path, capsys):
 @pytest.mark.contract
 @pytest.mark.slow
 def test_what_it_costs(capsys):
-    assert main(["compose", LIST, "--delta", "1e-10", "--json"]) == 0
+    assert main(["compose", LIST, "--delta", "1e-10", "--width", "1e-9", "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["results"]
     shown = "[16.46515536, 16.46515539]"
     assert shown in (DOCS / "census.md").read_text()

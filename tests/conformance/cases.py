@@ -105,7 +105,8 @@ def _noise(name: str, keys: str, pmf: Callable[[], truth.Pmf], radius: int, less
         of(",threshold=4", lambda p: truth.thresholded(p, radius, 4, 1, False), once=True,
            cheaper=f"{spec},threshold=4,names=yes", costlier=f"{spec},threshold=4,keys=2"),
         of(",sensitivity=2,threshold=3,names=yes",
-           lambda p: truth.thresholded(p, radius, 3, 2, True), once=True),
+           lambda p: truth.thresholded(p, radius, 3, 2, True), once=True,
+           costlier=f"{spec},sensitivity=2,threshold=3"),
     ]  # fmt: skip
     if log_concave:
         cases += [

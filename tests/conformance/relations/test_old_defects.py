@@ -57,7 +57,7 @@ def no_slack_of_several_uses(monkeypatch):
 
 def the_first_crossing(monkeypatch):
     """The least noise was where one bisection ended."""
-    monkeypatch.setattr(calibration, "_walked", lambda search, cover, edge, walk, seconds: edge)
+    monkeypatch.setattr(calibration, "_walked", lambda costs, cover, edge, side: edge)
 
 
 def dearest_by_pure_epsilon(monkeypatch):
