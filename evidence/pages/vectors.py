@@ -15,7 +15,8 @@ from flint import arb
 from exactdp.accounting import Composition, compose
 from exactdp.accounting.divergences.gaussian_bounds import largest_mu
 from exactdp.accounting.interop.distributed import TFF
-from exactdp.exact import Enclosure, time_limit
+from exactdp.exact import Enclosure
+from exactdp.exact.budget import within
 from exactdp.exact.canvas import canvas, rendered
 from exactdp.exact.precision import START, working_precision
 from exactdp.exact.roots import float_root
@@ -29,7 +30,7 @@ from .page import table
 
 _BETA = "0.60653"  # e^(-1/2), rounded down
 _WIDTH = Fraction(1, 10**4)
-_SECONDS = 60.0
+_WORK = 1e6  # units: more of it raises lower ends, which are not shown
 _ROUNDS_OF_SEARCH = 100
 _LARGEST_NORM = 1e5
 _LEAST_NORM = 1.0  # of a scaled vector: with less next to nothing of it is left
@@ -144,7 +145,7 @@ def _rounds(settings: Settings, one: Setting) -> Composition:
 
 
 def _certified(settings: Settings, one: Setting) -> Enclosure:
-    with time_limit(_SECONDS):
+    with within(_WORK):
         return _rounds(settings, one).epsilon(one.delta, _WIDTH)
 
 
