@@ -23,7 +23,7 @@ from typing import Any
 
 from attrs import frozen
 
-from ..exact.atomic_write import atomic_write, write_atomically
+from ..exact.atomic_write import atomic_write, remove_unfinished, write_atomically
 from ..exact.budget import time_limit
 from ..exact.content_cache import ContentCache
 from ..exact.extra import bring
@@ -152,6 +152,7 @@ def study(
     with located(f"out: {folder}"):
         for name in (CELLS, EVIDENCE):
             (folder / name).mkdir(parents=True, exist_ok=True)
+            remove_unfinished(folder / name)
     cache = ContentCache(folder / CELLS)
     found: dict[int, Result] = {}
     for place, cell in enumerate(cells):

@@ -21,7 +21,7 @@ from ..verify.checker.words import UNPROVED, claim_text, described
 from ..verify.fields import NotCertifiedError, use_fields
 from . import options, output
 from .chained import checked_ledger, checked_transcript, is_ledger, is_transcript, named
-from .options import DEFAULT_TIME, option
+from .options import CHECKING_TIME, option
 from .result import Result, printed
 from .theorem import checked_theorem, is_theorem, write_theorem
 
@@ -72,7 +72,7 @@ def check(
     ] = False,
     seconds: Annotated[
         str, typer.Option("--time", metavar="S", help="seconds that each file may take")
-    ] = DEFAULT_TIME,
+    ] = CHECKING_TIME,
 ) -> Result:
     """Check certificates, theorems, transcripts, ledgers: exit 0 valid, 1 not (why), 2 neither.
 

@@ -18,7 +18,8 @@ from ..exact.number import ParameterError, exact, located, whole
 from ..mechanisms.pair_file import read_text
 from ..mechanisms.spec import Spec, parse_use
 
-DEFAULT_TIME = "60"
+# Where neither limit is typed, work ends a command: seconds are for what is not counted well.
+DEFAULT_TIME, CHECKING_TIME = "600", "60"
 _LONGEST = 10**6  # seconds
 
 
@@ -87,10 +88,12 @@ def read_time(text: str) -> float:
 def read_budget(text: str | None, seconds: str, usual: str) -> tuple[float, str]:
     """Read --budget, units of work, beside --time; with it the usual --time does not end the work.
 
-    Without it, half of what these seconds are enough for, or of the usual ones if those are more.
+    Without both, what a twentieth of the usual seconds is enough for; with --time half of them, if
+    that is more.
     """
     if text is None:
-        return SECOND * max(read_time(seconds), read_time(usual)) / 2, seconds
+        least = SECOND * read_time(usual) / 20
+        return least if seconds == usual else max(SECOND * read_time(seconds) / 2, least), seconds
     units = float(exact(text, "--budget", at_least=1, at_most=SECOND * _LONGEST))
     return units, str(_LONGEST) if seconds == usual else seconds
 

@@ -23,7 +23,7 @@ from .options import Time, option
 if TYPE_CHECKING:
     from ..report.page import Page
 
-_DEFAULT_TIME = "120"
+_DEFAULT_TIME = "1200"
 _DELTAS = ("1e-6", "1e-9", "1e-5")
 _BEGINNING = 400  # bytes, by which files are told apart
 _EXIT_CODES = {Verdict.VERIFIED: 0, Verdict.REFUTED: 1, Verdict.UNDECIDED: 3}

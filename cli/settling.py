@@ -10,12 +10,12 @@ import typer
 from ..exact import time_left, time_limit
 from ..verify import Audit
 from . import options, output
-from .options import DEFAULT_TIME
+from .options import CHECKING_TIME
 
 TimeForAll: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--time", metavar="S", help=f"seconds for all together ({DEFAULT_TIME} for each audit)"
+        "--time", metavar="S", help=f"seconds for all together ({CHECKING_TIME} for each audit)"
     ),
 ]
 
@@ -25,7 +25,7 @@ def settled(jobs: Sequence[tuple[str, Callable[[], Audit]]], seconds: str | None
 
     Each has an equal share of what is left: one that is quick leaves more to the others.
     """
-    allowed = float(DEFAULT_TIME) * len(jobs) if seconds is None else options.read_time(seconds)
+    allowed = float(CHECKING_TIME) * len(jobs) if seconds is None else options.read_time(seconds)
     found = []
     with time_limit(allowed), output.progress("auditing", len(jobs)) as done:
         for left, (name, find) in zip(range(len(jobs), 0, -1), jobs, strict=True):

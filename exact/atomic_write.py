@@ -17,6 +17,8 @@ from pathlib import Path
 from .number import ParameterError
 from .regular_file import refuse_others
 
+_TEMPORARY = ".exactdp-"
+
 
 @contextlib.contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
@@ -25,7 +27,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
     Raises OSError where the folder cannot be written, or the path is no place for a regular file.
     """
     mode = _mode(path)
-    temporary = path.with_name(f".exactdp-{secrets.token_hex(8)}")
+    temporary = path.with_name(f"{_TEMPORARY}{secrets.token_hex(8)}")
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
     try:
         yield temporary
@@ -44,6 +46,12 @@ def write_atomically(path: Path, text: str) -> None:
     """Write this text to the file, in UTF-8. Raises OSError where that cannot be done."""
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what a process that was killed left in the folder, of which no other one writes."""
+    for path in folder.glob(f"{_TEMPORARY}*"):
+        path.unlink(missing_ok=True)
 
 
 def check_target(path: Path, option: str) -> None:

@@ -121,11 +121,11 @@ def _at_least(uses: Scenario, figure: Figure, known: Enclosure) -> Enclosure:
     )
 
 
-def _never_exceeds(uses: Scenario, level: Fraction) -> bool:
-    """Is no loss of all uses above the level, those of what is seldom included?"""
+def _never_exceeds(scenario: Scenario, epsilon: Fraction) -> bool:
+    """Is no loss of all releases above epsilon, however seldom the outcome?"""
     with suppress(ArithmeticError):  # not known
-        each = (pure_epsilon(mechanism, _ROUGHLY).times(times) for mechanism, times in uses)
-        return Enclosure.total(each).upper <= level
+        each = (pure_epsilon(mechanism, _ROUGHLY).times(times) for mechanism, times in scenario)
+        return Enclosure.total(each).upper <= epsilon
     return False
 
 
@@ -139,7 +139,7 @@ def narrowly(
     if figure == Figure("epsilon", Fraction(1)):
         return Enclosure.exactly(0)
     if is_delta and quickly(partial(_never_exceeds, uses, figure.at), False):
-        return Enclosure.exactly(0).found_by("largest loss")
+        return Enclosure.exactly(0)
     parts, others = parts_of(uses)
     if not others and profile.is_known(parts):
         measure = profile.delta if is_delta else profile.epsilon

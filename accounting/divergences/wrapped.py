@@ -50,9 +50,10 @@ def outside_masses(pair: Reducible) -> tuple[arb, arb]:
 @lru_cache(maxsize=32)
 def _outside(pair: WrappedPair, bits: int) -> tuple[arb, arb]:
     """Kept, since one answer asks for it several times at the same precision."""
-    first = (pair.shift - pair.modulus) // 2
-    last = first + pair.modulus - 1
     law, d = pair.law, pair.shift
+    centre = 0 if law.symmetric else round(float(law.moments().mean.lower))
+    first = centre + (d - pair.modulus) // 2
+    last = first + pair.modulus - 1
     return (
         law.lower_tail(first - 1) + law.upper_tail(last + 1),
         law.lower_tail(first - 1 - d) + law.upper_tail(last + 1 - d),

@@ -22,6 +22,7 @@ evaluating it on a ball that contains them, and what is skipped is charged.
 from __future__ import annotations
 
 import math
+from collections.abc import Sized
 from fractions import Fraction
 
 from flint import acb, arb, ctx
@@ -30,9 +31,8 @@ from ...exact.budget import OutOfTimeError, spend
 from ...exact.number import ball
 from ...exact.precision import floor_of
 from ..divergences.privacy_profile import Event, overlooked, shortfall
-from .composite import Composite, Saddle
-from .law import Atoms, Lattice
-from .periods import aliases, period
+from .composite import Composite, Saddle, aliases, period
+from .law import Lattice
 
 _BLOCK = 16  # so few nodes are evaluated one by one
 _CLOSED = 30  # units of work that a transform takes; a listed one takes one an outcome
@@ -104,7 +104,8 @@ class LatticeTail:
         floor = centre.lower() * arb(2) ** -(ctx.prec + 20)
         self._add(0, acb(self.c), 1)
         pending = [(1, self.count // 2)]
-        work = sum(len(law) if isinstance(law, Atoms) else _CLOSED for law, _ in self.composite.parts)
+        laws = [law for law, _ in self.composite.parts]
+        work = sum(len(law) if isinstance(law, Sized) else _CLOSED for law in laws)
         while pending:
             spend(work)
             first, last = pending.pop()

@@ -202,6 +202,7 @@ def _beyond_ends(law: Law, balls: Sequence[arb]) -> arb | None:
 
 @lru_cache(maxsize=8)
 def _wrapped(pair: WrappedPair, bits: int) -> Atoms:
+    spend(OUTCOME * pair.modulus)
     outcomes = listed(pair)
     return _from_balls(outcomes.p, outcomes.q)
 

@@ -40,11 +40,10 @@ from .bracket import (
 )
 from .composite import NO_LATTICE, Composite, Saddle, Together, saddle_at, saddle_for
 from .continuous.uses import has_no_outcomes
-from .distance import total_variation
 from .lattice import LatticeTail
 from .law import Atoms
 from .listed import ListedLoss, count_values
-from .product import Charges, Product, outcomes, product_of
+from .product import Charges, Product, outcomes, product_of, total_variation
 
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
 _MOST_LISTED = 150_000  # values of a composed loss that are listed
@@ -468,6 +467,7 @@ def _epsilon(
         if distance is not None and distance <= delta:
             return Enclosure.exactly(0)
         events = _events(product, log_delta)
+
     def exact() -> Enclosure:
         target, tail, charges = ball(delta), _log_tail(log_delta), product.charges()
         saddle = towards(product.composite(tail), target, charges)

@@ -17,6 +17,7 @@ from exactdp.exact.number import Logarithm
 from exactdp.exact.precision import working_precision
 from exactdp.mechanisms.aggregation.masked.failure import graph_failure
 from exactdp.mechanisms.key_lists import WorstCounts, groups
+from exactdp.mechanisms.protocols.federated import Settings
 from exactdp.mechanisms.protocols.rounding import worst_rounding_quantile
 from exactdp.mechanisms.protocols.shuffle import Linear, ShuffleSum
 from exactdp.mechanisms.shuffled_sums import Summand, excess
@@ -53,7 +54,6 @@ def test_lists_of_counts_cost_no_less_than_a_key_that_nobody_else_holds() -> Non
 # -- sums -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.contract
 def test_sums_of_bits_whose_chance_is_a_logarithm() -> None:
     """Five noise bits with chance log(4)/4: one more or less is seen as of any binomial law."""
     protocol = ShuffleSum(5, 1, Linear(Fraction(0), Fraction(1, 4), Logarithm(Fraction(4))))
@@ -63,7 +63,6 @@ def test_sums_of_bits_whose_chance_is_a_logarithm() -> None:
     assert protocol.error_quantile(1) == 0
 
 
-@pytest.mark.contract
 def test_how_far_off_many_rounded_numbers_are_by_the_normal_law() -> None:
     """The least t with Phi(-2(t-1)/100) + Phi(-2t/100) <= 1/100 is no more than that."""
     beyond = (mpmath.ncdf(-mpf(t - 1) / 50) + mpmath.ncdf(-mpf(t) / 50) for t in range(1, 300))
@@ -121,3 +120,44 @@ def test_a_certificate_says_that_scores_move_the_same_way() -> None:
     """Then pure epsilon is 1/scale, else 2/scale."""
     spec, claim = "noisy-max:scale=2,candidates=3,monotone=yes", "pure:1/2"
     assert exactdp.certify(spec, claim).verdict.name == "VERIFIED"
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize("spec", [
+    "binomial:trials=4e6,probability=1/2,sensitivity=500",
+    "binomial:trials=4e5,probability=1/3,sensitivity=50",
+])  # fmt: skip
+def test_a_period_of_thirty_deviations_around_the_mean_loses_nothing(spec: str) -> None:
+    """Noise whose mean is far from 0 is reduced as that around 0 is."""
+    other = exactdp.mechanism("gaussian:sigma=100")
+    plain, reduced = (
+        (exactdp.mechanism(f"{spec}{more}") + other).epsilon("1e-6") for more in
+        ("", ",modulus=65536")
+    )  # fmt: skip
+    assert plain.is_within(Fraction(1, 10**6)) and reduced.is_within(Fraction(1, 10**6))
+    plain.intersection(reduced)  # or they contradict each other
+
+
+@pytest.mark.contract
+@pytest.mark.slow
+def test_losses_on_a_lattice_too_long_are_moved_to_a_coarser_one() -> None:
+    """Noise of scale 1e6 against a move by as much costs what Laplace noise does, to 1e-4."""
+    specs = "discrete-laplace:scale=1000000,sensitivity=1000000", "laplace:scale=1"
+    fine, limit = ((100 * exactdp.mechanism(spec)).epsilon("1e-3") for spec in specs)
+    assert fine.is_within(Fraction(1, 10**3)) and limit.is_within(Fraction(1, 10**6))
+    assert abs(Fraction(fine.upper) / Fraction(limit.upper) - 1) < Fraction(1, 10**4)
+
+
+@pytest.mark.contract
+def test_a_level_beyond_all_losses_has_no_delta() -> None:
+    """Two releases lose at most 2 log(1 + 3/10 (e^1 - 1)) < 1, however seldom an outcome is."""
+    spec = "polya-difference:shape=9/10,scale=1,neighbours=add-remove,poisson=3/10"
+    assert (2 * exactdp.mechanism(spec)).delta(1) == exactdp.Enclosure(0, 0)
+
+
+def test_a_round_of_vectors_has_no_other_key() -> None:
+    keys = {"mechanism": "skellam", "clip": "1", "scale": "4", "clients": "5", "local-stddev": "1",
+            "dimension": "4", "bits": "6", "rounding": "nearest"}  # fmt: skip
+    assert Settings.read(keys).clients == 5
+    with pytest.raises(exactdp.ParameterError, match="colour"):
+        Settings.read(keys | {"colour": "1"})

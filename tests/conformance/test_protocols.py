@@ -15,10 +15,8 @@ import oracles
 import pytest
 from commands import answer, refused
 
-import exactdp
 from exactdp import Enclosure
 from exactdp.cli.main import main
-from exactdp.mechanisms.protocols.federated import Settings
 
 pytestmark = pytest.mark.contract
 
@@ -402,10 +400,6 @@ def test_what_no_round_of_vectors_allows_is_refused(capsys: pytest.CaptureFixtur
                   [spec, "--dropout", "4", "--floor", "3"],
                   [spec, "--dropout", "5", "--plain"]):  # fmt: skip
         refused(capsys, ["round", *words], "")
-    keys = dict(part.split("=") for part in spec.partition(":")[2].split(","))
-    assert Settings.read(keys).clients == 5
-    with pytest.raises(exactdp.ParameterError, match="colour"):
-        Settings.read(keys | {"colour": "1"})
 
 
 # -- streams --------------------------------------------------------------------------------------

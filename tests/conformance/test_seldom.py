@@ -153,7 +153,6 @@ def test_the_exponential_mechanism_once_costs_its_dearest_pair() -> None:
     oracles.assert_holds(exactdp.compose("exponential:epsilon=10").delta(1), best, 1e-12)
 
 
-@pytest.mark.contract
 def test_slack_of_several_tables_adds_up() -> None:
     """Of either column a tenth lies elsewhere, where the other one has nothing."""
     names, p, q = ("a", "b"), ("1/2", "49/100"), ("2/5", "59/100")
@@ -166,14 +165,12 @@ def test_slack_of_several_tables_adds_up() -> None:
     assert apart <= exactdp.compose(rough, fine).delta(0).upper
 
 
-@pytest.mark.contract
 def test_what_theorem_7_says_of_a_delta_near_1_is_refused() -> None:
     """It says 0.9; yet all but e^-1000 of the losses, near 500 +- 10, are above 10."""
     with pytest.raises(DoesNotApplyError, match="false"):
         theorem7([Each("0.1", 0, 10_000)], "0.999")
 
 
-@pytest.mark.contract
 def test_names_of_no_method_and_rounding_to_no_delta_are_refused() -> None:
     one = exactdp.compose("randomized-response:epsilon=1")
     with pytest.raises(ParameterError, match="nothing"):
@@ -183,7 +180,6 @@ def test_names_of_no_method_and_rounding_to_no_delta_are_refused() -> None:
     assert len(one.tradeoff().alphas) == 101  # 100 points, and 1
 
 
-@pytest.mark.contract
 def test_the_simple_rule_of_zcdp_and_the_share_of_one_batch_are_as_by_hand() -> None:
     value = mpf(1) / 2 + mpmath.sqrt(2 * mpmath.log(mpf(10) ** 5))
     oracles.assert_holds(zcdp_to_epsilon_simple("1/2", "1e-5"), value, 1e-9)
@@ -195,7 +191,6 @@ def test_the_simple_rule_of_zcdp_and_the_share_of_one_batch_are_as_by_hand() -> 
     assert found.lower <= oracles.exactly(share) <= found.upper
 
 
-@pytest.mark.contract
 def test_the_dearest_choice_of_one_batch_is_exact_and_of_two_a_bound() -> None:
     offers = [Offer(exactdp.compose(one), 1) for one in ("gaussian:sigma=1", "laplace:scale=1")]
     assert Choices(offers, 1).zcdp() == Enclosure.exactly(Fraction(1, 2))
@@ -228,7 +223,6 @@ def test_outcomes_that_are_hardly_known_may_tell_all_that_they_allow() -> None:
     assert two_way_sum(Listed([vague], [vague]), arb(3)).upper() > 1.5
 
 
-@pytest.mark.contract
 def test_a_curve_that_is_infinite_beyond_some_order_is_converted_before_it() -> None:
     """At order 3/2, nearly: epsilon falls up to there."""
 

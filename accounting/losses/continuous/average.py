@@ -46,8 +46,7 @@ from ....exact.budget import spend
 from ....exact.errors import DoesNotApplyError
 from ....exact.number import ball
 from ....exact.precision import working_precision
-from ..table import powers
-from .line import Line, Table
+from .line import Line, Table, powers
 
 _MOST_NODES = 60_000
 _MOST_BITS = 1e8  # of nodes together, for one inverse moment

@@ -37,8 +37,7 @@ from attrs import frozen
 from flint import acb, arb
 
 from ....exact.budget import spend
-from ..composite import Composite, Saddle
-from ..periods import aliases
+from ..composite import Composite, Saddle, aliases
 from .line import LineLaw
 from .sampled_gaussian import SampledGaussian
 

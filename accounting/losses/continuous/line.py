@@ -18,7 +18,6 @@ from flint import acb, acb_mat, arb
 
 from ....exact.budget import spend
 from ..law import PlainLoss
-from ..table import powers
 
 # One matrix product, between two looks at the clock: FLINT multiplies as integer matrices, ten
 # times faster, where every side is above 120 (60 beyond 128 bits).
@@ -94,3 +93,13 @@ class Table:
 
 def _matrix(rows: list[list[acb]]) -> acb_mat:
     return acb_mat(len(rows), len(rows[0]), [value for row in rows for value in row])
+
+
+def powers(factors: list[acb], count: int) -> list[list[acb]]:
+    """Row k: the k-th powers, each from two of half the exponent, so that radii hardly grow."""
+    rows = [[acb(1)] * len(factors), factors][:count]
+    for k in range(2, count):
+        spend()
+        halves = zip(rows[k // 2], rows[k - k // 2], strict=True)
+        rows.append([one * other for one, other in halves])
+    return rows
