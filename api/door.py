@@ -27,7 +27,7 @@ from typing import Any, TypeAlias
 from .accounting import Composition
 from .accounting import compose as _compose
 from .exact import WIDTH, ExactInput, ParameterError, exact, whole
-from .exact.budget import in_time, unhurried
+from .exact.budget import budgeted, in_time, unhurried
 from .exact.moment import now
 from .mechanisms import Mechanism
 from .mechanisms.protocols.protocol import SumProtocol
@@ -95,13 +95,21 @@ def compose(*parts: Released | tuple[str | Mechanism | Composition, ExactInput])
         return _compose(*(_read(part) for part in parts))
 
 
-def audit(m: Released, claim: Claim | str, width: ExactInput = WIDTH) -> Audit:
+@budgeted
+def audit(
+    m: Released,
+    claim: Claim | str,
+    width: ExactInput = WIDTH,
+    *,
+    budget: ExactInput | None = None,
+) -> Audit:
     """Decide a claim about a mechanism: verified, refuted (with a witness) or undecided.
 
     m, claim: as text or as values. width: the relative width that `.measured`, the least number for
-    which the claim would hold, is to have, above 0 and below 1. Returns an Audit: ask `.verified`
-    and `.refuted`; `bool()` of it raises TypeError. In a `time_limit` that ends before the answer
-    is certain it is neither. Raises ParameterError for anything else.
+    which the claim would hold, is to have, above 0 and below 1. budget: units of work, of about a
+    microsecond, that it may take. Returns an Audit: ask `.verified` and `.refuted`; `bool()` of it
+    raises TypeError. Where the budget, or a `time_limit`, ends before the answer is certain it is
+    neither. Raises ParameterError for anything else.
 
     >>> audit("discrete-laplace:epsilon=0.1", "pure:0.1").verified
     True

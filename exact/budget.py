@@ -17,11 +17,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import TypeVar
+from functools import update_wrapper
+from typing import ParamSpec, TypeVar
 
 from .errors import OutOfTimeError as OutOfTimeError
 from .number import ExactInput, exact
 
+_P = ParamSpec("_P")
 _Answer = TypeVar("_Answer")
 _Other = TypeVar("_Other")
 SECOND = 1_000_000  # units, on the machine where they were measured
@@ -81,6 +83,20 @@ def within(units: float, by_user: bool = False) -> Iterator[None]:
         yield
     finally:
         _allowance.reset(token)
+
+
+def budgeted(figure: Callable[_P, _Answer]) -> Callable[_P, _Answer]:
+    """A function that ends with what it knows after so many units of work as its `budget` says."""
+
+    def answered(*args: _P.args, **named: _P.kwargs) -> _Answer:
+        budget = named.get("budget")
+        if budget is None:
+            return figure(*args, **named)
+        units = exact(budget, "budget", at_least=1, at_most=_LONGEST * SECOND)
+        with within(float(units), by_user=True):
+            return figure(*args, **named)
+
+    return update_wrapper(answered, figure)
 
 
 @contextmanager

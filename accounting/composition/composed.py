@@ -23,7 +23,7 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ...exact import CAP, WIDTH, Enclosure, Endpoint, ExactInput, ParameterError, exact, whole
-from ...exact.budget import OutOfTimeError, in_any_case, in_time, quickly
+from ...exact.budget import OutOfTimeError, budgeted, in_any_case, in_time, quickly
 from ...exact.rows import Rows, written
 from ...mechanisms.allocation import allocation
 from ...mechanisms.fixed_size import FixedSize
@@ -165,8 +165,9 @@ class Composition(Rows):
     uses: mechanisms, each with the number of its uses.
 
     Every figure takes `width`, the relative width that its enclosure is to have (1e-12), and `cap`,
-    the most bits of working precision (6144); `delta` and `epsilon` also `work`, about how many
-    seconds may go to losses that live on no lattice (4).
+    the most bits of working precision (6144), and `budget`, how much work it may do, in units of
+    about a microsecond (no limit): what is known by then is the same on every machine. `delta` and
+    `epsilon` also take `work`, about how many seconds may go to losses that live on no lattice (4).
 
     >>> import exactdp
     >>> total = 100 * exactdp.mechanism("discrete-laplace:epsilon=0.1")
@@ -212,8 +213,15 @@ class Composition(Rows):
         """One row a mechanism: mechanism and times."""
         return [{"mechanism": written(use.mechanism), "times": use.times} for use in self.uses]
 
+    @budgeted
     @_answered(Enclosure.unknown(), "largest losses, added up")
-    def pure(self, width: ExactInput = WIDTH, cap: ExactInput = CAP) -> Enclosure:
+    def pure(
+        self,
+        width: ExactInput = WIDTH,
+        cap: ExactInput = CAP,
+        *,
+        budget: ExactInput | None = None,
+    ) -> Enclosure:
         """The least epsilon of (epsilon, 0)-DP: suprema of independent losses add up."""
         narrow, bits = _precision(width, cap)
         if (sides := sides_of(self.uses)) is not None:
@@ -234,21 +242,38 @@ class Composition(Rows):
 
     @overload
     def renyi(
-        self, order: ExactInput, width: ExactInput = WIDTH, cap: ExactInput = CAP
+        self,
+        order: ExactInput,
+        width: ExactInput = WIDTH,
+        cap: ExactInput = CAP,
+        *,
+        budget: ExactInput | None = None,
     ) -> Enclosure: ...
 
     @overload
     def renyi(self, order: Several, **precision: ExactInput) -> NDArray[np.object_]: ...
 
+    @budgeted
     @_elementwise(lambda self, *orders, **named: self.renyi_curve(*orders, **named))
     def renyi(
-        self, order: ExactInput, width: ExactInput = WIDTH, cap: ExactInput = CAP
+        self,
+        order: ExactInput,
+        width: ExactInput = WIDTH,
+        cap: ExactInput = CAP,
+        *,
+        budget: ExactInput | None = None,
     ) -> Enclosure:
         """The Rényi divergence of this order > 1."""
         return self.renyi_curve([order], width, cap)[0]
 
+    @budgeted
     def renyi_curve(
-        self, orders: Sequence[ExactInput], width: ExactInput = WIDTH, cap: ExactInput = CAP
+        self,
+        orders: Sequence[ExactInput],
+        width: ExactInput = WIDTH,
+        cap: ExactInput = CAP,
+        *,
+        budget: ExactInput | None = None,
     ) -> list[Enclosure]:
         """The Rényi divergence at each of these orders > 1: they add up, at every order.
 
@@ -315,8 +340,15 @@ class Composition(Rows):
                 best[index] = best[index].maximum(total)
         return [value.because(*self._open()).found_by("divergences, added up") for value in best]
 
+    @budgeted
     @_answered(Enclosure.unknown(), "supremum over the orders")
-    def zcdp(self, width: ExactInput = WIDTH, cap: ExactInput = CAP) -> Enclosure:
+    def zcdp(
+        self,
+        width: ExactInput = WIDTH,
+        cap: ExactInput = CAP,
+        *,
+        budget: ExactInput | None = None,
+    ) -> Enclosure:
         """The least rho of rho-zCDP: the supremum of the composed curve over all orders."""
         narrow, bits = _precision(width, cap)
         if (sides := sides_of(self.uses)) is not None:
@@ -335,8 +367,15 @@ class Composition(Rows):
             found = found.intersection(first_bounds(self.uses, Figure("zcdp")))
         return found
 
+    @budgeted
     @_answered(Enclosure.unknown(), "tests of one against the other")
-    def gdp(self, width: ExactInput = WIDTH, cap: ExactInput = CAP) -> Enclosure:
+    def gdp(
+        self,
+        width: ExactInput = WIDTH,
+        cap: ExactInput = CAP,
+        *,
+        budget: ExactInput | None = None,
+    ) -> Enclosure:
         """The least mu of mu-Gaussian DP, the distance of a Gaussian pair that dominates.
 
         Known exactly for one use of most mechanisms and for Gaussian noise, else from both sides.
@@ -359,11 +398,14 @@ class Composition(Rows):
             quick=lambda: first_bounds(self.uses, Figure("gdp")),
         ).because(*self._open())
 
+    @budgeted
     def profile(
         self,
         epsilons: Sequence[ExactInput] | None = None,
         points: ExactInput = 41,
         width: ExactInput = _NARROW,
+        *,
+        budget: ExactInput | None = None,
     ) -> Profile:
         """delta(epsilon), certified, at these epsilons >= 0.
 
@@ -372,12 +414,15 @@ class Composition(Rows):
         """
         return profile(self, epsilons, points, _precision(width)[0])
 
+    @budgeted
     def tradeoff(
         self,
         alphas: Sequence[ExactInput] | None = None,
         points: ExactInput = 100,
         width: ExactInput = _NARROW,
         known: Profile | None = None,
+        *,
+        budget: ExactInput | None = None,
     ) -> Tradeoff:
         """The least type II errors of tests of neighbours, certified, at these type I errors.
 
@@ -402,11 +447,14 @@ class Composition(Rows):
         cap: ExactInput = CAP,
         work: ExactInput = WORK,
         enough: Enough = never,
+        *,
+        budget: ExactInput | None = None,
     ) -> Enclosure: ...
 
     @overload
     def delta(self, epsilon: Several, **precision: ExactInput) -> NDArray[np.object_]: ...
 
+    @budgeted
     @_elementwise(
         lambda self, at, *more, **named: falling(
             lambda epsilon: self.delta(epsilon, *more, **named),
@@ -422,6 +470,8 @@ class Composition(Rows):
         cap: ExactInput = CAP,
         work: ExactInput = WORK,
         enough: Enough = never,
+        *,
+        budget: ExactInput | None = None,
     ) -> Enclosure:
         """The least delta of (epsilon, delta)-DP, epsilon >= 0.
 
@@ -463,11 +513,14 @@ class Composition(Rows):
         cap: ExactInput = CAP,
         work: ExactInput = WORK,
         enough: Enough = never,
+        *,
+        budget: ExactInput | None = None,
     ) -> Enclosure: ...
 
     @overload
     def epsilon(self, delta: Several, **precision: ExactInput) -> NDArray[np.object_]: ...
 
+    @budgeted
     @_elementwise(
         lambda self, at, *more, **named: falling(
             lambda delta: self.epsilon(delta, *more, **named),
@@ -483,6 +536,8 @@ class Composition(Rows):
         cap: ExactInput = CAP,
         work: ExactInput = WORK,
         enough: Enough = never,
+        *,
+        budget: ExactInput | None = None,
     ) -> Enclosure:
         """The least epsilon >= 0 of (epsilon, delta)-DP; work and enough as for `delta`."""
         narrow, bits = _precision(width, cap)

@@ -2,7 +2,7 @@
 
 One use and Gaussian noise narrowly (`losses.continuous.profile`, `allocated`), all else by its
 losses together (`losses.sums`): exactly on a lattice, else moved to one. Where neither applies, a
-Gaussian (`by_envelope`) or Rényi divergences (`by_orders`) bound the figure from above.
+Gaussian or Rényi divergences bound the figure (`from_above`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from ..losses.sums import (
     never,
 )
 from ..scenario import Scenario
-from .by_envelope import by_envelope
-from .by_orders import by_orders
 from .divergence import pure_epsilon
+from .from_above import by_envelope, by_orders
 
 COARSE = "with the work or the time allowed it was measured on a coarse lattice only"
 FROM_ABOVE = "with the work or the time allowed only a bound from above was found"

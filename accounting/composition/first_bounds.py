@@ -28,7 +28,7 @@ from ..figure import Figure
 from ..grid.orders import renyi_by_cells
 from ..scenario import Scenario, Use, dearest
 from . import divergence
-from .by_envelope import distance_of, enveloped
+from .from_above import distance_of, enveloped
 from .one_use import without_outcomes
 
 _EACH = QUICK  # units of work for each use and order

@@ -21,8 +21,8 @@ from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import RandomizedResponse
 from ..divergences.conversion import Conversion, zcdp_to_delta, zcdp_to_epsilon
 from ..figure import Figure, anything, meeting
-from .by_orders import ORDERS, delta_of, epsilon_of
 from .composed import Composition, compose
+from .from_above import ORDERS, delta_of, epsilon_of
 
 _INFINITY = Decimal("Infinity")
 _ZERO = Fraction(0)

@@ -10,24 +10,48 @@ the step. More mass, or mass at a larger loss, can only raise delta(level) as we
 *Several pairs.* The profiles as functions of e^level are convex, and so is the largest of them.
 Chords between its values at grid points are above it; the law whose profile they are has at each
 point the P-mass e^loss times the change of slope.
+
+*Mechanisms* loss by loss (`losses.of_pair`) where outcomes are few, and by blocks of them
+(`grid.blocks`) where they are many: what is spread is the same as elsewhere.
+
+*Composed* in integers, rounded up, those of `grid.weights`, not tilted: they dominate the
+composition, in no floats at all, since more mass can only raise delta and what is cut off at either
+end becomes an infinite loss. Where there are too many points, the mass of every other one is spread
+to its two neighbours as losses are above, for which the distances on both sides and the mass are
+all that counts.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from itertools import pairwise
+from typing import NamedTuple
 
 from attrs import define, field
 from flint import arb
 
+from ...exact.budget import spend
 from ...exact.enclosure import Endpoint
 from ...exact.number import ball
 from ...exact.precision import enclose, floor_of
+from ...losses.planning import Sketch
+from ...mechanisms.laws.closed_forms import table_of
+from ...mechanisms.mechanism import AdditiveNoise, Mechanism, ways
+from ...mechanisms.pair import Pair
+from ...mechanisms.sampled import likewise, unsampled
+from ..divergences.wrapped import is_enumerable
+from ..grid.blocks import BlockLoss
+from ..grid.weights import Weights, power
+from ..losses.bracket import moved
+from ..losses.law import Lattice
+from ..losses.of_pair import listed_law
+from ..losses.product import outcomes
+from .composed import Composition
 
 
 class Grid:
@@ -223,3 +247,150 @@ def law_of_chords(grid: Grid, nodes: Sequence[int], values: Sequence[arb]) -> Gr
     for k, here, (before, after) in zip(nodes, odds, pairwise(falls), strict=True):
         law.put(k, (here * (before - after)).max(arb(0)))
     return law
+
+
+_MOST_LISTED = 1 << 21  # of all residues and shifts together
+_FEW = 1 << 16  # outcomes of one pair, of which each is listed
+_MOST_SCATTERED = 1000  # points; of more than these also the gaps between them are stored
+_FINE = 512  # times finer than the losses spread blocks are, at least
+
+
+def dominating_laws(mechanism: Mechanism, grid: Grid, tail: Fraction) -> list[GridLaw]:
+    """The loss law that dominates all neighbours; for a user's pair the laws of both directions.
+
+    Every use of a `FinitePair` compares the same two datasets the same way round, so that its
+    directions compose apart. Elsewhere neighbours may be met another way each time. Outcomes
+    beyond the P-mass `tail` on each side get the largest loss that they may have. At the working
+    precision.
+    """
+    found, log_tail = [], float(ball(tail).log().mid())
+    for way in ways(mechanism):
+        laws = [_of_pair(pair, grid, log_tail) for pair in _pairs(way)]
+        if len(laws) != 1:  # none: nothing tells neighbours apart
+            laws = [largest(laws)] if laws else [GridLaw(grid, {0: arb(1)})]
+        found += laws
+    return [law.trimmed(tail) if len(law.masses) > _MOST_SCATTERED else law for law in found]
+
+
+def _pairs(mechanism: Mechanism) -> Iterable[Pair]:
+    inner = unsampled(mechanism)
+    noise = inner if isinstance(inner, AdditiveNoise) and table_of(inner.law) is None else None
+    if noise is not None and noise.farthest * (noise.modulus or 0) > _MOST_LISTED:
+        # the reduction is post-processing
+        return likewise(mechanism, AdditiveNoise(noise.law, noise.farthest)).pairs()
+    return mechanism.pairs()
+
+
+def _of_pair(pair: Pair, grid: Grid, log_tail: float) -> GridLaw:
+    wrapped, blocks = pair.reduced, None
+    if wrapped is not None and not is_enumerable(wrapped):
+        pair = pair.unwrapped  # type: ignore[union-attr]
+    if outcomes(pair, log_tail) > _FEW:
+        blocks = BlockLoss.of(pair, log_tail, 1)
+    if blocks is None:
+        atoms = listed_law(pair, log_tail)
+    else:
+        spread = math.sqrt(Sketch.of(*blocks.sketch(), 1).cumulant(0.0)[2])
+        step = Fraction(2) ** math.floor(math.log2(min(spread / _FINE, float(grid.step) / 8)))
+        atoms = moved(blocks, step)
+    law = GridLaw(grid, infinite=atoms.escaping() + atoms.missing())
+    for mass, loss in zip(atoms.masses, atoms.losses, strict=True):
+        law.spread(mass, mass * (-loss).exp(), _exact(loss, atoms.lattice))
+    return with_slack(law, ball(pair.slack)) if pair.slack else law
+
+
+def _exact(loss: arb, lattice: Lattice | None) -> Fraction | arb:
+    """As an exact number, where all losses are known to be such."""
+    if lattice is None or not isinstance(lattice.unit, Fraction):
+        return loss
+    first, step = lattice.unit * lattice.origin, lattice.unit * lattice.step
+    steps = floor_of(((loss - ball(first)) / ball(step)).mid() + arb(0.5)) if step else 0
+    return first + step * steps
+
+
+MOST_POINTS = 1 << 16
+_SPARE_BITS = 72  # below the mass that may be cut off
+_SHARE = 64  # so much less is cut off: it takes few more points
+_FLAT = Fraction(0)
+
+
+def composition_laws(composition: Composition, grid: Grid, tail: Fraction) -> list[GridLaw]:
+    """Laws that dominate all uses together: two where a user's pair has two directions.
+
+    tail: P-mass on either side that may be taken to have the largest possible loss, of all uses.
+    """
+    each = [
+        (dominating_laws(use.mechanism, grid, tail / composition.times), use.times)
+        for use in composition.uses
+    ]
+    return [
+        composed([(laws[min(way, len(laws) - 1)], times) for laws, times in each], tail)
+        for way in range(max(len(laws) for laws, _ in each))
+    ]
+
+
+def composed(
+    parts: Sequence[tuple[GridLaw, int]], tail: Fraction, most: int = MOST_POINTS
+) -> GridLaw:
+    """The law of the sum of the losses of these laws, each so many times.
+
+    tail: P-mass that may become infinite. Indices k add up, and the losses k step - shrink |k step|
+    of the grid with them, on the safe side.
+    most: points of two laws that are multiplied; fewer are faster and less narrow.
+    """
+    total = sum(times for _, times in parts)
+    if total == 1:
+        return parts[0][0]
+    grid = parts[0][0].grid
+    bits = _SPARE_BITS + math.ceil(total / tail).bit_length()
+    firsts = [min(law.masses, default=0) for law, _ in parts]
+    gaps = (k - first for (law, _), first in zip(parts, firsts, strict=True) for k in law.masses)
+    stride = math.gcd(*gaps) or 1
+    # a law of k uses counts at most total/k times in the end, and at most `levels` are cut for each
+    levels = 2 * sum(times.bit_length() for _, times in parts) + len(parts)
+    cut = math.floor(tail * 2**bits / (2 * _SHARE * total * levels))  # at either end
+
+    def plus(one: _Sum, other: _Sum) -> _Sum:
+        spend()
+        (here, count), (there, more) = one, other
+        while here.step != there.step or len(here) + len(there) > most:
+            step = max(here.step, there.step) * (2 if here.step == there.step else 1)
+            here, there = _coarsened(here, step, grid), _coarsened(there, step, grid)
+        return _Sum(here.times(there).cut(cut * (count + more)), count + more)
+
+    stay, product = arb(1), None
+    for (law, times), first in zip(parts, firsts, strict=True):
+        masses = {(k - first) // stride: mass.upper() for k, mass in law.masses.items()}
+        one = Weights.of(masses, True, bits, grid.step * stride, _FLAT, 0)
+        part = power(_Sum(one, 1), times, plus)
+        product = part if product is None else plus(product, part)
+        stay *= (1 - law.infinite.upper().min(arb(1))) ** times
+    assert product is not None
+    found, unit = product.weights, product.weights.untilted(1, arb(0))
+    offset = sum(first * times for (_, times), first in zip(parts, firsts, strict=True))
+    width = int(found.step / grid.step)
+    coeffs = enumerate(map(int, found.masses.coeffs()), start=found.first)
+    points = {offset + width * k: (mass * unit).upper() for k, mass in coeffs if mass}
+    return GridLaw(grid, points, (1 - stay + found.rest * unit).upper().min(arb(1)))
+
+
+class _Sum(NamedTuple):
+    """The finite losses of so many uses, counted from the least one in steps."""
+
+    weights: Weights
+    uses: int
+
+
+def _coarsened(weights: Weights, step: Fraction, grid: Grid) -> Weights:
+    """On every second, fourth ... point, up to this step.
+
+    A point between two at distances D below and U above gives the upper one the share
+    (1 - e^-D)/(1 - e^-(D+U)) or more. D is at most gap (1 + shrink), U at least gap (1 -
+    shrink), and the share rises with D and falls with U.
+    """
+    while weights.step < step:
+        gap = ball(weights.step)
+        share = (-gap * ball(1 + grid.shrink)).expm1() / (-2 * gap).expm1()
+        most = share.upper().min(arb(1))
+        weights = weights.coarsened((1 - most, most))
+    return weights

@@ -23,9 +23,7 @@ from ...mechanisms.moment_profile import dominating_pair
 from ...mechanisms.sampled import Sampled
 from ...mechanisms.vector import vector
 from ..composition.composed import Composition, Use
-from ..composition.grid_composition import composed
-from ..composition.grid_laws import dominating_laws
-from ..composition.loss_grid import Grid, GridLaw
+from ..composition.loss_grid import Grid, GridLaw, composed, dominating_laws
 from ..divergences import gaussian
 from ..losses.continuous.uses import single_law
 from .profiles import LossProfile, SampledShift, profile_law, renyi_of

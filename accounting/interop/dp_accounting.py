@@ -17,8 +17,7 @@ from ...exact import ExactInput, ParameterError, ball, exact, working_precision
 from ...exact.rounding import float_above
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import Composition, compose
-from ..composition.grid_composition import composition_laws
-from ..composition.loss_grid import Grid, GridLaw
+from ..composition.loss_grid import Grid, GridLaw, composition_laws
 
 if TYPE_CHECKING:
     from dp_accounting.pld.pld_pmf import PLDPmf
@@ -37,7 +36,7 @@ def to_dp_accounting(
 
     Its delta at every epsilon is at least the true one, also as dp_accounting evaluates it in
     floats; the excess is of second order in the interval (see `loss_grid`). Uses are composed here,
-    in integers rounded up (`grid_composition`), with 4e-15 added to delta for what dp_accounting
+    in integers rounded up (`loss_grid`), with 4e-15 added to delta for what dp_accounting
     may lose where it is asked for a list of epsilons. For a single mechanism nothing
     is added: there a list may come out lower by that much, one epsilon never.
 

@@ -49,8 +49,7 @@ from ...mechanisms import AdditiveNoise, Mechanism, RandomizedResponse
 from ...mechanisms.laws.closed_forms import AttainsLimit
 from ..composition import divergence
 from ..composition.composed import Composition, Use
-from ..composition.grid_composition import composed, composition_laws
-from ..composition.loss_grid import Grid, GridLaw, largest
+from ..composition.loss_grid import Grid, GridLaw, composed, composition_laws, largest
 from ..composition.tradeoff import one_pair
 from ..scenario import neighbours
 

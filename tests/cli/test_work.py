@@ -3,10 +3,12 @@
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 
 import pytest
 
+import exactdp
 from exactdp.cli.main import main
 
 LISTS = (
@@ -31,6 +33,26 @@ def test_less_work_gives_a_wider_bracket_of_the_same_figure(capsys, uses):
     assert Decimal(little["lower"]) <= Decimal(more["upper"]) < Decimal("Infinity")
     assert Decimal(more["lower"]) <= Decimal(little["upper"]) < Decimal("Infinity")
     assert Decimal(little["lower"]) > 0
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize("uses", LISTS, ids=" ".join)
+def test_figures_in_python_take_a_budget_in_any_thread(uses):
+    """Four threads at once are told what one is; and what is told meets what more work tells."""
+    releases = exactdp.mechanism(uses)
+
+    def figures(budget):
+        curve = releases.renyi([2, 3], budget=budget)
+        return [*curve, releases.epsilon("1e-6", budget=budget), releases.gdp(budget=budget)]
+
+    with ThreadPoolExecutor(4) as pool:
+        one, *others = pool.map(figures, [1000] * 4)
+    assert all(other == one for other in others)
+    for little, more in zip(one, figures("1e8"), strict=True):
+        little.intersection(more)  # or they contradict each other
+    assert not exactdp.audit(releases, "pure:1e-9", budget=1).verified
+    with pytest.raises(exactdp.ParameterError, match="budget must be"):
+        releases.delta(1, budget=0)
 
 
 @pytest.mark.contract

@@ -14,9 +14,8 @@ from conformance.relations.scenarios import Scenario, Spec, spec
 from conformance.relations.vectors import histogram, vectors
 
 from exactdp import Composition, Enclosure
-from exactdp.accounting.composition.by_envelope import by_envelope
-from exactdp.accounting.composition.by_orders import by_orders
 from exactdp.accounting.composition.composed_profile import in_little_time, narrowly
+from exactdp.accounting.composition.from_above import by_envelope, by_orders
 from exactdp.accounting.composition.known import Known, figure_of
 from exactdp.accounting.composition.profiled import profiled
 from exactdp.accounting.composition.vectors import Sides, sides_of
