@@ -11,14 +11,12 @@ the step. More mass, or mass at a larger loss, can only raise delta(level) as we
 Chords between its values at grid points are above it; the law whose profile they are has at each
 point the P-mass e^loss times the change of slope.
 
-*Mechanisms* loss by loss (`losses.of_pair`) where outcomes are few, and by blocks of them
-(`grid.blocks`) where they are many: what is spread is the same as elsewhere.
+*Mechanisms* loss by loss (`losses.of_pair`) where outcomes are few, else by blocks (`grid.blocks`).
 
-*Composed* in integers, rounded up, those of `grid.weights`, not tilted: they dominate the
-composition, in no floats at all, since more mass can only raise delta and what is cut off at either
-end becomes an infinite loss. Where there are too many points, the mass of every other one is spread
-to its two neighbours as losses are above, for which the distances on both sides and the mass are
-all that counts.
+*Composed* in the integers of `grid.weights`, rounded up, not tilted: more mass can only raise
+delta, and what is cut off at either end becomes an infinite loss. Where there are too many points,
+the mass of every other one is spread to its two neighbours as losses are above, for which the
+distances on both sides and the mass are all that counts.
 """
 
 from __future__ import annotations

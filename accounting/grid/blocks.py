@@ -418,8 +418,9 @@ class BlockLoss(FiniteLoss):
             height, loss = self._looked_at(p, q)
             half = np.clip(np.abs(np.diff(height)) / 2, 1e-9, 1e3)
             sums = (height[1:] + height[:-1]) / 2 + half + np.log(-np.expm1(-2 * half) / (2 * half))
-            logs.append(sums + np.log(np.diff(xs)))
-            losses.append((loss[1:] + loss[:-1]) / 2)
+            alone = np.diff(xs) == 1  # an outcome: the one at the end
+            logs.append(np.where(alone, height[1:], sums + np.log(np.diff(xs))))
+            losses.append(np.where(alone, loss[1:], (loss[1:] + loss[:-1]) / 2))
         all_logs, all_losses = np.concatenate(logs), np.concatenate(losses)
         finite = np.isfinite(all_logs) & np.isfinite(all_losses)
         return all_logs[finite], all_losses[finite]

@@ -161,3 +161,11 @@ def test_a_round_of_vectors_has_no_other_key() -> None:
     assert Settings.read(keys).clients == 5
     with pytest.raises(exactdp.ParameterError, match="colour"):
         Settings.read(keys | {"colour": "1"})
+
+
+@pytest.mark.contract
+def test_noise_with_a_peak_too_wide_to_list_is_known_narrowly() -> None:
+    """Most of the loss is that of few outcomes around 0, which are looked at one by one."""
+    releases = 12 * exactdp.mechanism("polya-difference:shape=1/2,scale=2e5")
+    assert releases.epsilon("1e-5").is_within(Fraction(1, 10**4))
+    assert releases.epsilon("1e-3").upper == 0
