@@ -100,11 +100,11 @@ def _reached(mutants: list[Mutant], suite: bool) -> Reached:
         return reached(Path(folder), places, suite)
 
 
-def _judged() -> dict[str, str]:
-    """What survivors that were looked at cost, by the change."""
+def _judged(suite: bool) -> dict[str, str]:
+    """What survivors that were looked at cost, by the change; those of the suite alone besides."""
     lines = _JUDGED.read_text(encoding="utf-8").splitlines()
     pairs = (line.split(" | ", 1) for line in lines if line and not line.startswith("#"))
-    return {key: why for why, key in pairs}
+    return {key: why for why, key in pairs if suite or not why.startswith("elsewhere")}
 
 
 def main() -> int:
@@ -122,7 +122,7 @@ def main() -> int:
     names = sources(_ROOT, asked.paths)
     if not names or asked.mutants < 1 or asked.seconds <= 0 or asked.files < 1:
         parser.error("there must be files to mutate, and mutants, seconds and files at least 1")
-    judged, counts = _judged(), Counter[str]()
+    judged, counts = _judged(asked.suite), Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder)
         _copy(copy)
