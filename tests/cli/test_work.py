@@ -18,18 +18,25 @@ LISTS = (
 )
 
 
+ENDS = "lower", "upper"
+
+
+def ends(enclosure):
+    return enclosure.lower, enclosure.upper
+
+
 def value(capsys, words):
     assert main(["compose", *words, "--delta", "1e-6", "--json"]) in (0, 3)
-    out = capsys.readouterr().out
-    return json.loads(out)["results"][0], out
+    return json.loads(capsys.readouterr().out)["results"][0]
 
 
 @pytest.mark.contract
 @pytest.mark.parametrize("uses", LISTS, ids=" ".join)
 def test_less_work_gives_a_wider_bracket_of_the_same_figure(capsys, uses):
-    (little, first), (again, second) = (value(capsys, [*uses, "--budget", "1"]) for _ in "ab")
-    more, _ = value(capsys, [*uses, "--budget", "1e9"])
-    assert little == again and first == second
+    little, again = (value(capsys, [*uses, "--budget", "1"]) for _ in "ab")
+    more = value(capsys, [*uses, "--budget", "1e9"])
+    # what is kept from the first time may tell more of what is open the second time
+    assert [little[end] for end in ENDS] == [again[end] for end in ENDS]
     assert Decimal(little["lower"]) <= Decimal(more["upper"]) < Decimal("Infinity")
     assert Decimal(more["lower"]) <= Decimal(little["upper"]) < Decimal("Infinity")
     assert Decimal(little["lower"]) > 0
@@ -47,7 +54,7 @@ def test_figures_in_python_take_a_budget_in_any_thread(uses):
 
     with ThreadPoolExecutor(4) as pool:
         one, *others = pool.map(figures, [1000] * 4)
-    assert all(other == one for other in others)
+    assert all(list(map(ends, other)) == list(map(ends, one)) for other in others)
     for little, more in zip(one, figures("1e8"), strict=True):
         little.intersection(more)  # or they contradict each other
     assert not exactdp.audit(releases, "pure:1e-9", budget=1).verified
