@@ -176,12 +176,6 @@ def test_verified_and_refuted_below(family: Family, claim: str, times: int) -> N
     check(family, claim, times)
 
 
-@pytest.mark.slow
-def test_skellam_over_64_uses() -> None:
-    found = check(("skellam", 32), "approx:1,1e-6", 64)
-    assert found.verified.measured.at_most(1) and found.refuted.measured.greater_than(1)
-
-
 # -- what no value meets, and what every value does -----------------------------------------------
 
 
