@@ -2,7 +2,7 @@
 
 from surface import TESTS, functions, internals, marked
 
-LEAST = 623  # they stay when the core is built again: the number only rises
+LEAST = 624  # they stay when the core is built again: the number only rises
 
 
 def test_what_is_marked_uses_the_public_surface_alone():
