@@ -120,16 +120,7 @@ def choose(
     for key in extra:
         if key not in entry.keys:
             raise ParameterError(f"{option}{key} must not be given: {name} has none")
-    if sensitivity is not None:
-        named = f"{option}sensitivity"
-        moved = (
-            exact(sensitivity, named, above=0)
-            if name in _CONTINUOUS
-            else whole(sensitivity, named, at_least=1, at_most=10**9)
-        )
-        extra["sensitivity"] = decimal_text(Fraction(moved))
-    if poisson is not None:
-        extra["poisson"] = decimal_text(exact(poisson, f"{option}poisson", above=0, at_most=1))
+    extra |= _checked(name, sensitivity, poisson, option)
     merged = _merged(name, values, extra, option)
     if looked in merged:
         raise ParameterError(f"{name}: {looked!r} is what is looked for: it must not be given")
@@ -150,6 +141,22 @@ def choose(
     return Chosen(_family(kind, keys, build, looked, times), name, typed[:fixed], typed[fixed:])
 
 
+def _checked(name: str, sensitivity: str | None, poisson: str | None, option: str) -> Values:
+    """What is typed of these two options. Raises ParameterError, naming the option."""
+    keys: dict[str, str] = {}
+    if sensitivity is not None:
+        named = f"{option}sensitivity"
+        moved = (
+            exact(sensitivity, named, above=0)
+            if name in _CONTINUOUS
+            else whole(sensitivity, named, at_least=1, at_most=10**9)
+        )
+        keys["sensitivity"] = decimal_text(moved)
+    if poisson is not None:
+        keys["poisson"] = decimal_text(exact(poisson, f"{option}poisson", above=0, at_most=1))
+    return keys
+
+
 def _merged(name: str, values: Values, extra: Values, option: str) -> dict[str, str]:
     """The keys of the spec and those that are given as options. Raises where one is both."""
     for key in extra:
@@ -158,14 +165,14 @@ def _merged(name: str, values: Values, extra: Values, option: str) -> dict[str, 
     return {**values, **extra}
 
 
-def _continuous_keys(extra: Values, looked: str) -> dict[str, str]:
+def _continuous_keys(typed: Values, looked: str) -> dict[str, str]:
     """One number with this noise, all of whose keys are written."""
-    sampled = looked == "poisson" or exact(extra.get("poisson", "1"), "poisson") != 1
-    keys = {key: value for key, value in extra.items() if key not in _ADDED}
-    keys["sensitivity"] = decimal_text(exact(extra.get("sensitivity", "1"), "sensitivity", above=0))
-    keys["neighbours"] = extra.get("neighbours", "add-remove" if sampled else "replace")
-    if sampled and "poisson" in extra:
-        keys["poisson"] = decimal_text(exact(extra["poisson"], "poisson", above=0, at_most=1))
+    sampled = looked == "poisson" or exact(typed.get("poisson", "1"), "poisson") != 1
+    keys = {key: value for key, value in typed.items() if key not in _ADDED}
+    keys["sensitivity"] = decimal_text(exact(typed.get("sensitivity", "1"), "sensitivity", above=0))
+    keys["neighbours"] = typed.get("neighbours", "add-remove" if sampled else "replace")
+    if sampled and "poisson" in typed:
+        keys["poisson"] = decimal_text(exact(typed["poisson"], "poisson", above=0, at_most=1))
     return keys
 
 

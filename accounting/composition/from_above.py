@@ -33,7 +33,9 @@ from ..losses.continuous.uses import parts_of
 from ..scenario import Scenario, Use
 from . import divergence
 
+ORDERS = (*map(Fraction, (8, 2, 32, 16, 4, 64, 12, 6, 24, 3, 256)), Fraction(3, 2))  # best first
 _ROUGHLY = Fraction(1, 10**6)
+_ZERO = Fraction(0)
 
 
 def by_envelope(uses: Scenario, figure: Figure) -> Enclosure:
@@ -73,11 +75,6 @@ def distance_of(noise: Mechanism) -> Fraction:
     if not isinstance(noise, AdditiveNoise) or noise.farthest == 0:
         raise NoEnvelopeError("only noise on a number has the Gaussian envelope")
     return distance_at(unit_parameter(noise.law).upper, noise.farthest**2)
-
-
-ORDERS = (*map(Fraction, (8, 2, 32, 16, 4, 64, 12, 6, 24, 3, 256)), Fraction(3, 2))  # best first
-_ROUGHLY = Fraction(1, 10**6)
-_ZERO = Fraction(0)
 
 
 def by_orders(uses: Scenario, figure: Figure) -> Enclosure:

@@ -8,6 +8,7 @@ each point, the P-mass gamma times that, and the rest at infinity.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import reduce
 
@@ -36,7 +37,8 @@ def dominating(laws: Sequence[Atoms]) -> Atoms:
         if not points or points[-1] - loss > _APART * (1 + abs(loss)):
             points.append(loss)
     # chords between fewer points are above as well, if the largest is one of them
-    points = points[:: -(-len(points) * len(laws) // _MOST) or 1][::-1]
+    stride = max(math.ceil(len(points) * len(laws) / _MOST), 1)
+    points = points[::stride][::-1]
     spend(_EACH * len(points) * len(laws))
     escaping = reduce(arb.max, (law.escaping() for law in laws))
     missing = reduce(arb.max, (law.missing() for law in laws))
