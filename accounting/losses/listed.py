@@ -26,13 +26,13 @@ class ListedLoss:
 
     def __init__(self, parts: Sequence[tuple[Atoms, int]]) -> None:
         values = [(arb(1), arb(0))]
-        for law, times in parts:
-            own = _multisets(law, times)
+        for own in (_multisets(law, times) for law, times in parts):
             values = [(mass * other, loss + more) for mass, loss in values for other, more in own]
         values.sort(key=lambda value: float(value[1].mid()))
         self.masses = [mass for mass, _ in values]
         self.losses = [loss for _, loss in values]
         self._order = [float(loss.mid()) for loss in self.losses]
+        self._widest = 2 * max((loss.rad() for loss in self.losses), default=arb(0)).upper()
         # p[k] = P(L is one of the values from k on), q likewise under Q = P e^(-L)
         self.p, self.q = [arb(0)], [arb(0)]
         for mass, loss in reversed(values):
@@ -44,19 +44,19 @@ class ListedLoss:
     def exceeding(self, level: arb) -> Event:
         """The event {L > level} among the finite losses."""
         first = bisect_right(self._order, float(level.mid()))
-        excess = arb(0)
+        excess, clear = arb(0), self._widest + _ROUNDED * (1 + abs(level))
         for indices, sign in ((range(first, len(self.losses)), 1), (range(first - 1, -1, -1), -1)):
             # on either side, as far as the order in floats and the level can be in doubt
             for index in indices:
                 gap = self.losses[index] - level
-                if sign * gap > _CLEAR * (1 + abs(level)):
+                if sign * gap > clear:
                     break
                 if not sign * gap >= 0:
                     excess += (self.masses[index] * (1 - (-gap).exp())).abs_upper()
         return Event(self.p[first], self.q[first], excess)
 
 
-_CLEAR = arb(2) ** -30  # floats order what is farther apart than this, relative to the level
+_ROUNDED = arb(2) ** -50  # floats order what is farther apart than this, relative to the level
 
 
 def _multisets(law: Atoms, times: int) -> list[tuple[arb, arb]]:

@@ -106,15 +106,27 @@ def test_what_is_known_in_closed_form(capsys):
 @pytest.mark.parametrize(
     ("name", "target", "apart"),
     [
-        ("discrete-gaussian:neighbours=add-remove,poisson=0.01", "approx:1,1e-6", "1e-6"),
+        pytest.param(
+            "discrete-gaussian:neighbours=add-remove,poisson=0.01",
+            "approx:1,1e-6",
+            "1e-6",
+            marks=pytest.mark.slow,
+        ),
         ("discrete-laplace:sensitivity=3,modulus=64", "zcdp:0.05", "1e-6"),
         ("skellam:users=10,dropout=2,sensitivity=2", "rdp:2,0.1", "1e-6"),
-        ("gaussian:neighbours=add-remove,allocation=1/4", "approx:1,1e-6", "1e-6"),
+        pytest.param(
+            "gaussian:neighbours=add-remove,allocation=1/4",
+            "approx:1,1e-6",
+            "1e-6",
+            marks=pytest.mark.slow,
+        ),
         ("laplace:neighbours=replace,fixed-size=1/10", "pure:1/2", "1e-6"),
         ("gaussian:l2=2", "gdp:1/2", "1e-6"),
         ("sqrt-toeplitz:steps=8", "approx:1,1e-6", "1e-6"),
         ("noisy-max:candidates=3", "approx:1,1e-6", "1/100"),
-        ("skellam:l2=3,linf=2,dimension=10", "approx:1,1e-6", "1/2"),
+        pytest.param(
+            "skellam:l2=3,linf=2,dimension=10", "approx:1,1e-6", "1/2", marks=pytest.mark.slow
+        ),
         ("randomized-response:categories=5", "zcdp:0.1", "1e-6"),
     ],
 )

@@ -43,6 +43,7 @@ def test_less_work_gives_a_wider_bracket_of_the_same_figure(capsys, uses):
 
 
 @pytest.mark.contract
+@pytest.mark.slow_cases("polya-difference:shape=1/2,scale=20*100")
 @pytest.mark.parametrize("uses", LISTS, ids=" ".join)
 def test_figures_in_python_take_a_budget_in_any_thread(uses):
     """Four threads at once are told what one is; and what is told meets what more work tells."""

@@ -164,6 +164,7 @@ def test_a_round_of_vectors_has_no_other_key() -> None:
 
 
 @pytest.mark.contract
+@pytest.mark.slow
 def test_noise_with_a_peak_too_wide_to_list_is_known_narrowly() -> None:
     """Most of the loss is that of few outcomes around 0, which are looked at one by one."""
     releases = 12 * exactdp.mechanism("polya-difference:shape=1/2,scale=2e5")

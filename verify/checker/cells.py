@@ -10,17 +10,23 @@ if it were above a, and all of p at a: less of it there, or a loss below a, cost
 Losses that are known to lie on the lattice are not rounded at all.
 
 *Several pairs* of which an adversary may pick one at every use: one that dominates all of them.
-H(g) = sup over the pairs of sum (P - g Q)+ is convex, so that its chords between the points
+H(g) = sup over the pairs of sum (P - g Q)+ is convex, so that its chords between any points
 g = e^(k h), from H(0) = 1 on the left and flat on the right, lie above it. They are the profile of
 a pair with the losses k h whose P-masses are g times the changes of slope. Splitting keeps every
-pair's own profile at these points.
+pair's own profile at these points. Between two losses the profiles are lines in g: points are the
+losses of all, and where the highest changes in between.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
+
+from mpmath import iv
 
 from .arithmetic import Interval, OpenError, ceiling, certainly, exp, floor, value
 from .deadline import check_time
@@ -28,6 +34,7 @@ from .divergences import Listed
 from .grid import MOST_POINTS, Grid, Sum
 
 _MOST_STEPS = 64  # by which a cell that floats tell is corrected
+_LARGEST = 700.0  # exponents of doubles
 
 
 @dataclass
@@ -194,26 +201,53 @@ class _Edges:
 
 def _enveloped(pairs: Sequence[Points], level: int, grid: Grid) -> tuple[dict[int, int], int]:
     """One pair that dominates all of these: its masses, and that of an infinite loss."""
-    first = min(min(one.dear, default=0) for one in pairs)
-    last = max(max(one.dear, default=0) for one in pairs)
-    if last - first > 2 * grid.longest:
-        raise OpenError("the grid is too fine to compose on")
-    bits, shrunk = grid.bits, grid.shrunk(level)
-    fall, raised = floor(shrunk, bits), ceiling(shrunk, bits)
-    heights = [0] * (last - first + 1)
-    for one in pairs:
+    step, bits = grid.step * 2**level, grid.bits
+    losses = sorted(set().union(*(one.dear for one in pairs))) or [0]
+    edges = _Edges(step, bits)
+    profiles = [_Profile(one, losses[-1], edges) for one in pairs]
+
+    @cache
+    def highest(k: int) -> tuple[int, int]:
+        """And whose it is."""
         check_time()
-        p = q = 0  # of larger losses; Q times e^(k h)
-        for k in range(last, first - 1, -1):
-            heights[k - first] = max(heights[k - first], p - q + one.infinite[1])
-            mass = one.dear.get(k, 0)
-            p, q = p + mass, (q + mass) * fall >> bits
-    share, found = ceiling(1 / (1 - shrunk), bits), {}
-    for k, here in enumerate(heights):
-        after = heights[min(k + 1, last - first)] - here
-        steeper = after * (fall if after <= 0 else raised)
-        if k:
-            steeper += (heights[k - 1] - here) << bits
-        mass = -(-steeper * share >> 2 * bits)
-        found[first + k] = max(mass if k else mass + (1 << bits) - here, 0)
-    return found, heights[-1]
+        return max((one.above(k), index) for index, one in enumerate(profiles))
+
+    chosen, pending = set(losses), list(itertools.pairwise(losses))
+    while pending:
+        k, end = pending.pop()
+        two = profiles[highest(k)[1]], profiles[highest(end)[1]]
+        if two[0] is not two[1] and end - k > 1:
+            meet = k + _where_met(*(two[0].above(x) - two[1].above(x) for x in (k, end)),
+                                  float(value(step)[1]), end - k)  # fmt: skip
+            chosen.add(meet)
+            pending += [(k, meet), (meet, end)]
+    ordered, found = sorted(chosen), {}
+    heights = list(itertools.accumulate((highest(k)[0] for k in reversed(ordered)), max))[::-1]
+    change = iv.mpf((1 << bits) - heights[0])
+    for index, k in enumerate(ordered):
+        found[k] = change
+        if k != ordered[-1]:
+            fall, gap = heights[index] - heights[index + 1], step * (ordered[index + 1] - k)
+            found[k], change = change - fall / (exp(gap) - 1), fall / (1 - exp(-gap))
+    return {k: max(ceiling(mass, 0), 0) for k, mass in found.items()}, heights[-1]
+
+
+class _Profile:
+    """P(L > k h) - e^(k h) Q(L > k h) of one pair from above."""
+
+    def __init__(self, points: Points, last: int, edges: _Edges) -> None:
+        self._losses, self._last, self._edges = sorted(points.dear), last, edges
+        self._p, self._q = [points.infinite[1]], [0]  # of the k largest; Q times e^(last h)
+        for k in reversed(self._losses):
+            self._p.append(self._p[-1] + points.dear[k])
+            self._q.append(self._q[-1] + points.dear[k] * edges.below(last - k))
+
+    def above(self, k: int) -> int:
+        larger = len(self._losses) - bisect_right(self._losses, k)
+        return self._p[larger] - self._q[larger] // self._edges.above(self._last - k)
+
+
+def _where_met(gain: int, less: int, step: float, gap: int) -> int:
+    """About where a line in e^(k h) that falls from a gain is 0. Any place between would do."""
+    span = math.expm1(min(gap * step, _LARGEST)) * max(gain / max(gain - less, 1), 0.0)
+    return max(min(round(math.log1p(span) / step), gap - 1), 1)

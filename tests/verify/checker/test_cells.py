@@ -32,7 +32,7 @@ def _drawn(seed: int, blur: Fraction) -> list[tuple[tuple[Fraction, Fraction], .
 
 
 def _extremes(ends, level: str) -> tuple[Fraction, Fraction]:
-    g = mpmath.exp(oracles.real(level))
+    g = mpmath.exp(oracles.real(Fraction(level)))
     least = sum(
         (max(oracles.real(p[0]) - g * oracles.real(q[1]), 0) for p, q in ends), mpmath.mpf(0)
     )
@@ -69,6 +69,22 @@ def test_no_masses_within_their_ends_are_outside(seed: int, blur: str) -> None:
             low, high = _bounds(points, grid, level)
             least, most = _extremes(ends, level)
             assert low <= least + tiny and most <= high + tiny
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_pair_above_several_is_as_high_as_the_highest(seed: int) -> None:
+    """At every point of the lattice, wherever which of them is the highest changes."""
+    several = [_drawn(31 * seed + index, Fraction(0)) for index in range(2 + 3 * seed)]
+    tiny, step = Fraction(1, 10**24), Fraction(seed + 1, 40)
+    with precision(124):
+        grid, within = Grid.of(interval(step), 100, 1, None), Range(-40.0, 40.0)
+        alone = [off_lattice([_listed(ends)], within, grid) for ends in several]
+        points = off_lattice([_listed(ends) for ends in several], within, grid)
+        for k in range(0, 200, 3):
+            _, high = _bounds(points, grid, str(k * step))
+            highest = max(_bounds(one, grid, str(k * step))[1] for one in alone)
+            assert highest - tiny <= high <= highest + tiny
+            assert high >= max(_extremes(ends, str(k * step))[1] for ends in several) - tiny
 
 
 def test_masses_on_the_lattice_are_not_rounded() -> None:
