@@ -217,8 +217,8 @@ def _enveloped(pairs: Sequence[Points], level: int, grid: Grid) -> tuple[dict[in
         k, end = pending.pop()
         two = profiles[highest(k)[1]], profiles[highest(end)[1]]
         if two[0] is not two[1] and end - k > 1:
-            meet = k + _where_met(*(two[0].above(x) - two[1].above(x) for x in (k, end)),
-                                  float(value(step)[1]), end - k)  # fmt: skip
+            gain, less = (two[0].above(x) - two[1].above(x) for x in (k, end))
+            meet = k + _where_met(gain, less, float(value(step)[1]), end - k)
             chosen.add(meet)
             pending += [(k, meet), (meet, end)]
     ordered, found = sorted(chosen), {}
