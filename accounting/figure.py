@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from ..exact.enclosure import ContradictionError, Enclosure
 
+UPPER_BOUND = "an upper bound: it is converted from Rényi divergences or rho"
+
 
 class Figure(NamedTuple):
     """A number of a composition: "epsilon" at a delta (0: the pure one), "delta" at an epsilon,
@@ -29,3 +31,12 @@ def meeting(figure: Figure, one: Enclosure, other: Enclosure) -> Enclosure:
 def anything(figure: Figure) -> Enclosure:
     """What is true of every mechanism."""
     return Enclosure.probability() if figure.quantity == "delta" else Enclosure.unknown()
+
+
+def as_shown(value: Enclosure) -> Enclosure | str:
+    """What is known from above alone, for tables: it is not to be taken for an enclosure.
+
+    >>> as_shown(Enclosure(0, Fraction(3, 2), why=(UPPER_BOUND,)))
+    '≤ 1.5'
+    """
+    return f"≤ {value:.7g}" if UPPER_BOUND in value.why else value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 from attrs import frozen
@@ -31,10 +30,7 @@ class Comparison:
             return None
         if reported.method is EXACT:
             return Enclosure.exactly(1)
-        return Enclosure(
-            Fraction(other.lower) / Fraction(exact.upper),
-            Fraction(other.upper) / Fraction(exact.lower),
-        )
+        return other.over(exact)
 
     def to_json(self) -> dict[str, Any]:
         """One object for each method, with its figures where it applies and is computed."""

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 
 from ..accounting.composition.composed import Composition, compose
 from ..accounting.composition.known import Known, quickly
-from ..accounting.figure import Figure
+from ..accounting.figure import UPPER_BOUND, Figure
 from ..accounting.losses.sums import OFF_LATTICE, WORK
 from ..accounting.methods.classical import DoesNotApplyError
 from ..exact import WIDTH, Enclosure, OutOfTimeError, budget, exact, spend
@@ -89,7 +89,7 @@ class Measured:
     def is_undecided(self) -> bool:
         """Is nothing known of the value that would bound it?"""
         if self.quantity == "delta" and self.value == _PROBABILITY:
-            return True
+            return self.note != UPPER_BOUND
         return not self.value.is_finite() and self.value.lower != self.value.upper
 
     def to_json(self) -> dict[str, Any]:
@@ -219,6 +219,8 @@ def epsilon_of(mechanism: Mechanism, times: int, delta: Fraction) -> Enclosure:
 
 def _wide(width: Width, reasons: Sequence[str]) -> str:
     """That a figure is wide, why, and what may be done about it."""
+    if UPPER_BOUND in reasons:
+        return UPPER_BOUND
     why = f": {'; '.join(reasons)}" if reasons else " at the precision or in the time allowed"
     if reasons and not width.is_asked:
         why += f" (--width {float(width.relative):g} allows more work)"

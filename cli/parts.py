@@ -9,6 +9,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ..accounting.figure import as_shown
 from ..exact import Enclosure
 from ..exact.rounding import float_above, float_below
 from ..exact.table import Bar, Cell, Table
@@ -50,7 +51,7 @@ def measurements(
     rows: list[list[Cell]] = []
     for result in results:
         at = "" if result.given is None else f"{_GIVEN[result.given[0]]} = {result.given[1]}"
-        cells: list[Cell] = [_QUANTITIES[result.quantity], at, result.value]
+        cells: list[Cell] = [_QUANTITIES[result.quantity], at, as_shown(result.value)]
         cells += ["" if result.poisson is None else result.poisson] if beside else []
         if with_bars:
             value = _middle(result.value) if result.quantity == "renyi" else None
@@ -86,7 +87,7 @@ def comparison(table: Comparison) -> Iterator[Part]:
         times = None if ratio is None else _middle(ratio)
         exact = "" if times is None else f"{times:.4g}"
         bar = Bar(_share(_middle(each.value), tops))
-        rows.append([each.method.name, each.value, exact, bar])
+        rows.append([each.method.name, as_shown(each.value), exact, bar])
     columns = ("method", f"ε at δ = {table.delta}", "× exact", "")
     yield Table(columns, rows, right=("× exact",))
     yield {each.method.name: _legend(each.method.title, each.remark) for each in table.reported}
@@ -191,7 +192,7 @@ def _legend(title: str, remark: str) -> str:
 
 
 def _middle(value: Enclosure) -> float | None:
-    middle = (float_below(value.lower) + float_above(value.upper)) / 2
+    middle = (float_below(value.lower or value.upper) + float_above(value.upper)) / 2
     return middle if math.isfinite(middle) else None
 
 

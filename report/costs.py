@@ -10,7 +10,7 @@ from ..accounting.composition.composed import compose
 from ..accounting.composition.curves import Curve, rising
 from ..accounting.composition.group import group_epsilons, has_groups
 from ..accounting.composition.tradeoff import Tradeoff
-from ..accounting.figure import Figure
+from ..accounting.figure import Figure, as_shown
 from ..exact import Enclosure, OutOfTimeError, brief_text, decimal_text, time_left, time_limit
 from ..exact.table import Cell, Table
 from ..mechanisms.protocols.protocol import Trust
@@ -136,7 +136,7 @@ def methods(subject: Subject) -> list[Section]:
     reported = subject.reported
     rows: list[Sequence[Cell]] = [("exact composition (this report)", subject.epsilon, "")]
     for each in reported:
-        value: Cell = "does not apply" if each.value is None else each.value
+        value: Cell = "does not apply" if each.value is None else as_shown(each.value)
         if each.value is None and each.open:
             value = NOT_COMPUTED
         rows.append((each.method.title, value, each.remark))

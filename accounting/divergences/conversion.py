@@ -15,13 +15,19 @@ With h(x) = x log x - (1+x) log(1+x), and x = 1/(a-1) in the first line, x = a -
 
     epsilon = D(1 + 1/x) + x log(1/delta) + h(x),      log delta = K(x) - epsilon x + h(x).
 
-K(x) = x D(1 + x) = log E_P e^(xL) is convex (Hölder) and non-decreasing with K(0) = 0; and
-x -> D(1 + 1/x) = x K(1/x) is its perspective, so convex as well, and non-increasing, D being
-non-decreasing in the order. That is what `convex_infimum` needs.
+K(x) = x D(1 + x) = log E_P e^(xL) is convex (Hölder), and so is its perspective x K(1/x) =
+D(1 + 1/x). Either way it is the infimum over x > 0 of f(x) + tilt x + h(x), f convex.
+
+*Above*: the value at any point; where to look is chosen in floats. *Below*: f lies above the line
+through two of its points, but between them. Of three points, to the left of the middle one it is
+above the line of the right two, to its right above that of the left two. For a line the infimum is
+known: h is convex with h' = -log(1 + 1/x), so s x + h(x) is least at 1/(e^s - 1), where it is
+log(1 - e^-s), if s > 0.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -33,13 +39,17 @@ from ...exact import Enclosure, ExactInput, ParameterError, ball, exact
 from ...exact.precision import WIDTH, enclose, refine, working_precision
 from ...mechanisms.pair import ResponsePair
 from .concentrated import supremum
-from .convex_infimum import infimum
 from .renyi import divergences
 
 Curve: TypeAlias = Callable[[Sequence[Fraction]], Sequence[Enclosure]]
 
 _ZERO = Enclosure.exactly(0)
 _LEAST_LOG = -(10**15)
+_FARTHEST = 80.0  # logarithms of x, either way
+_NEAR = (2.0**-10, 2.0**-17)  # distances in them at which a valley is looked at
+_CLOSE = Fraction(1, 1 << 24), Fraction(1, 1 << 36)  # from the middle one of three, relative
+_SMALL = Fraction(1, 1 << 28), Fraction(1, 1 << 40), Fraction(1, 1 << 52), Fraction(1, 1 << 64)
+_SECTION = (3 - math.sqrt(5)) / 2
 
 
 class Conversion(NamedTuple):
@@ -82,18 +92,14 @@ def renyi_to_epsilon(
             raise ParameterError("delta must be above 0 where the pure epsilon is not given")
         return Conversion(pure, None)
     with working_precision(_bits(width)):
-        found = infimum(
-            lambda points: curve([1 + 1 / x for x in points]),
-            -ball(level).log(),
-            falls=True,
-            at_zero=pure,
-            # epsilon is reported as 0 from there on
-            tolerance=lambda upper: ball(width) * upper if upper > 0 else arb.pos_inf(),
+        found = _infimum(
+            lambda points: curve([1 + 1 / x for x in points]), -ball(level).log(), toward=1.0
         )
         ends = [enclose(end.max(arb(0))) for end in (found.lower, found.upper)]
     order = 1 + 1 / found.x if found.x else None
     value = Enclosure(ends[0].lower, ends[1].upper)
     if pure is not None:  # itself the value in the limit, and not rounded
+        order = None if pure.upper <= value.upper else order
         value = value.intersection(Enclosure(Fraction(0), pure.upper))
     return Conversion(value, order)
 
@@ -122,17 +128,11 @@ def renyi_to_delta(
         return [value.times(x) for value, x in zip(found, points, strict=True)]
 
     with working_precision(_bits(width)):
-        found = infimum(
-            cumulants,
-            -ball(level),
-            falls=False,
-            at_zero=_ZERO,
-            tolerance=lambda upper: ball(width / 2),
-        )
+        found = _infimum(cumulants, -ball(level), toward=-1.0)
         tiny = found.lower < _LEAST_LOG  # too small to be written out
         lower = _ZERO if tiny else enclose(found.lower.min(arb(0)).exp())
         upper = enclose(found.upper.min(arb(0)).max(arb(_LEAST_LOG)).exp())
-    order = 1 + found.x if found.x else None
+    order = 1 + found.x if found.x and found.upper < 0 else None
     return Conversion(Enclosure(lower.lower, min(upper.upper, Fraction(1))), order)
 
 
@@ -213,6 +213,110 @@ def pure_to_renyi(epsilon: ExactInput, order: ExactInput, width: Fraction = WIDT
     pair = ResponsePair(exact(epsilon, "epsilon", at_least=0))
     wanted = exact(order, "order", above=1)
     return refine(lambda: divergences(pair, [wanted])[0], width=width)
+
+
+class _Infimum(NamedTuple):
+    """lower <= infimum <= upper, which is the value at x (None: finite nowhere it was tried)."""
+
+    lower: arb
+    upper: arb
+    x: Fraction | None
+
+
+def _infimum(
+    values: Callable[[Sequence[Fraction]], Sequence[Enclosure]], tilt: arb, toward: float
+) -> _Infimum:
+    """Of f(x) + tilt x + h(x) over x > 0, at the working precision.
+
+    values: enclosures of f, which is convex, at exact points. toward: on which side it is finite.
+    """
+    upper, best = arb.pos_inf(), Fraction(0)
+    walls: list[Fraction] = []  # beyond them, towards smaller or larger x, it is infinite
+
+    def height(log_x: float) -> arb:
+        nonlocal upper, best
+        x = Fraction(math.exp(log_x))
+        (value,) = values([x])
+        if not value.is_finite():
+            if value.lower == value.upper:
+                walls.append(x)
+            return arb.pos_inf()
+        found = (ball(Fraction(value.upper)) + tilt * ball(x) + _h(x)).upper()
+        if found < upper:
+            upper, best = found, x
+        return found
+
+    _look_into_valley(height, toward)
+    if not best:
+        return _Infimum(arb.neg_inf(), upper, None)
+    lower = arb.neg_inf()
+    first, last = max(walls, default=None), None
+    if toward < 0:
+        first, last = None, min(walls, default=None)
+    tried = [(best, close) for close in _CLOSE]
+    tried += [(middle, Fraction(1, 2)) for middle in _SMALL if best < middle]
+    for middle, close in tried:
+        around = values([middle * (1 + side * close) for side in (-1, 0, 1)])
+        if not all(value.is_finite() for value in around):
+            continue
+        low, gap = ball(Fraction(around[1].lower)), ball(middle * close)
+        left, right = ((ball(Fraction(around[side].upper)) - low) / gap for side in (0, 2))
+        before = _least(low - right * ball(middle), tilt + right, first, middle)
+        after = _least(low + left * ball(middle), tilt - left, middle, last)
+        lower = lower.max(before.min(after))
+    return _Infimum(lower.min(upper), upper, best)
+
+
+def _least(start: arb, total: arb, low: Fraction | None, high: Fraction | None) -> arb:
+    """At most the infimum of start + total x + h(x), convex, between these ends."""
+
+    def at(x: Fraction) -> arb:
+        return (start + total * ball(x) + _h(x)).lower()
+
+    if not total > 0:
+        return at(high) if total <= 0 and high is not None else arb.neg_inf()
+    where = 1 / total.expm1()
+    if low is not None and where < ball(low):
+        return at(low)
+    if high is not None and where > ball(high):
+        return at(high)
+    return (start + (-(-total).expm1()).log()).lower()
+
+
+def _look_into_valley(height: Callable[[float], arb], toward: float) -> None:
+    """Look at a function that falls and then rises nearer and nearer to its lowest point.
+
+    A poor choice of where to look costs time or width, never soundness. toward: where to go from
+    points at which it is infinite.
+    """
+    before, here, further = -toward, 0.0, toward
+    least, beyond = height(here), height(further)
+    if beyond > least:
+        before, further = further, before
+        beyond = height(further)
+    while not least < beyond and abs(further) < _FARTHEST:
+        before, here, further = here, further, 3 * further - 2 * here
+        least, beyond = beyond, height(further)
+    low, high = sorted((before, further))
+    while high - low > 2 * _NEAR[0]:
+        downwards = here - low > high - here
+        at = here + _SECTION * ((low if downwards else high) - here)
+        if (value := height(at)) < least:
+            low, here, high = (low, at, here) if downwards else (here, at, high)
+            least = value
+        else:
+            low, high = (at, high) if downwards else (low, at)
+    for near in _NEAR:
+        left, middle, right = (height(here + side * near) for side in (-1, 0, 1))
+        bend = left + right - 2 * middle
+        move = float(((left - right) / (2 * bend)).mid()) if bend > 0 and bend.is_finite() else 0.0
+        here += near * max(min(move, 1.0), -1.0)
+    height(here)
+
+
+def _h(x: Fraction) -> arb:
+    """x log x - (1 + x) log(1 + x)."""
+    return -ball(x).log1p() - ball(x) * ball(1 / x).log1p()
 
 
 def _rho(rho: ExactInput | Enclosure) -> Enclosure:

@@ -1,7 +1,8 @@
 """What each method of accounting would report, beside the exact truth.
 
 All but `EXACT` report a bound that holds. Their enclosures are of that bound, of the number that
-the method gives, not of what the composition costs.
+the method gives, not of what the composition costs; of what is converted from Rényi divergences or
+rho the upper end counts alone.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ..divergences.conversion import (
     zcdp_to_delta,
     zcdp_to_epsilon,
 )
+from ..figure import UPPER_BOUND
 from . import shares
 from .classical import DoesNotApplyError
 
@@ -42,9 +44,8 @@ __all__ = [
     "compare",
 ]
 
-# a curve that is converted is so much narrower than the result; more where that does not do
 LATE = "not finished in time"  # the remark of a method whose share of it was over
-_NARROWER = (Fraction(1, 10**4), Fraction(1, 10**10))
+_NARROWER = Fraction(1, 10**4)  # a curve that is converted is so much narrower than the result
 
 Measure: TypeAlias = Callable[[Composition, Fraction, Fraction], Enclosure]
 
@@ -175,12 +176,11 @@ def _zcdp_delta(composition: Composition, epsilon: Fraction, width: Fraction) ->
 
 
 def _converted(convert: Callable[[Fraction], Conversion], width: Fraction) -> Enclosure:
-    found = convert(width * _NARROWER[0]).value
-    for narrower in _NARROWER[1:]:
-        if found.is_within(width) or not found.is_finite():
-            break
-        found = found.intersection(convert(width * narrower).value)
-    return found
+    """What was converted bounds from above alone."""
+    found = convert(width * _NARROWER).value
+    if not found.is_finite() or not found.upper:
+        return found
+    return Enclosure(Fraction(0), found.upper, why=(UPPER_BOUND,))
 
 
 def _has_no_curve(composition: Composition) -> bool:
