@@ -98,7 +98,8 @@ def _noise(name: str, keys: str, pmf: Callable[[], truth.Pmf], radius: int, less
     cases = [
         of("", shifted(1), once=name == "binomial", cheaper=f"{spec},modulus=5", noise=pmf),
         of(",sensitivity=2", shifted(2), once=not log_concave, costlier=f"{spec},sensitivity=3"),
-        of(",sensitivity=2,modulus=7", shifted(2, 7), once=True, cheaper=f"{spec},modulus=1"),
+        of(",sensitivity=2,modulus=7", shifted(2, 7), once=True, cheaper=f"{spec},modulus=1",
+           costlier=f"{spec},sensitivity=2"),
         of(",modulus=2", shifted(1, 2), costlier=spec),
         of(",neighbours=add-remove,poisson=3/10", lambda p: truth.sampled(truth.shifts(p, radius),
            "3/10"), once=True, costlier=f"{spec},neighbours=add-remove,poisson=1/2"),

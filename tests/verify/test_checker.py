@@ -14,7 +14,7 @@ FOLDER = Path(checker.__file__).parent
 ALLOWED = {"__future__", "collections", "contextlib", "dataclasses", "fractions", "functools"}
 ALLOWED |= {"argparse", "decimal", "html", "json", "os", "pathlib", "stat", "sys", "zipfile"}
 ALLOWED |= {"contextvars", "heapq", "itertools", "math", "mpmath", "re", "threading", "time"}
-ALLOWED |= {"typing"}
+ALLOWED |= {"bisect", "typing"}
 ALLOWED |= {"datetime", "hashlib", "pkgutil"}
 
 

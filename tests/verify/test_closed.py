@@ -47,8 +47,7 @@ def test_nothing_false_is_proved_of_noise_too_wide_to_list(shift, order):
 
 
 @pytest.mark.contract
-@pytest.mark.marathon  # the checker lists all outcomes at every order, for minutes
-@pytest.mark.slow
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("order", ["1.01", "2", "5.5"])
 @pytest.mark.parametrize("shift", [5, 1000])
 def test_no_false_rho_is_proved_of_noise_too_wide_to_list(shift, order):

@@ -10,26 +10,11 @@ between 1 - 2q/(1-q) and 1 + 2q/(1-q) times sqrt(2 pi v), q = e^(-2 pi^2 v).
     log E_P e^(-u c X) <= (u/a) log sum P^a Q^(1-a) + (u/a) log E_Q e^(-a c X),
 and log E_P e^(tX) = v (cosh t - 1). With c = d/v
     D_a >= (a/u) v (cosh(u c) - 1) + a c d - v (cosh(a c) - 1).
-
-*Skellam, from above.* s(j) = log p(j)/p(j-1). By Amos (1974; Segura, J. Math. Anal. Appl. 374
-(2011) 516-528) s(j) < -asinh((j - 1/2)/v) for j >= 1. Once more around: with b = (k+1)/v and
-h = 1/(2v), I_k/I_{k+1} = 2b + I_{k+2}/I_{k+1} < 2b - (b + h) + sqrt(1 + (b+h)^2), which exceeds
-e^asinh(b - h) = b - h + sqrt(1 + (b-h)^2) by 4bh over the sum of the two roots, so by at most 2bh;
-and e^asinh(b-h) >= 1: so log I_k/I_{k+1} <= asinh(b - h) + 2bh. For j = -k <= 0 this is
-    s(j) = log I_k/I_{k+1} <= -asinh((j - 1/2)/v) + (1 - j)/v^2.
-As y - y^3/6 <= asinh y <= y for y >= 0, the loss L(x) = sum of s(j), x - d < j <= x, is
-    L(x) <= (d^2/2 - d x)/v + d (d + |x|)/v^2 + d (x^+)^3/(6 v^3).
-Let x <= R: (x^+)^3 <= R^2 |x|. Beyond R >= d/2, L <= 0 (p falls in |x|), and P(X > R) bounds
-sum P e^(uL). So with t = u d/v and k = t (1/v + R^2/(6 v^2)),
-    sum P^a Q^(1-a) <= e^(u d^2/2v + u d^2/v^2) E e^(-tX + k|X|) + P(X > R),
-and by Jensen, for the law tilted by -t and any s >= k,
-    E e^(-tX + k|X|) <= M(t) ((M(t+s) + M(t-s))/M(t))^(k/s),    M(t) = e^(v (cosh t - 1)).
-Chernoff: P(X > R) <= e^(v (cosh y - 1) - y R) with any y > 0.
+From above its Gaussian serves (`unit`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -48,53 +33,15 @@ from .arithmetic import (
 )
 
 WIDE = 200_000  # variances above which the closed bounds are tried first
-_REACHES = (6, 8, 14)  # R in standard deviations
-_MOST_ORDERS = 4000
 
 
-def skellam_renyi(variance: Fraction, shift: int, order: Fraction) -> Enclosure:
-    """The divergence of Sk(0, variance) from its shift, on the integers."""
+def skellam_renyi_at_least(variance: Fraction, shift: int, order: Fraction) -> Fraction:
+    """The divergence of Sk(0, variance) from its shift, on the integers, from below."""
     u, c = order - 1, interval(shift / variance)
     v, a = interval(variance), interval(order)
     least = a / interval(u) * v * _cosh_less_1(interval(u) * c)
     least += a * c * shift - v * _cosh_less_1(a * c)
-    most = interval(order * shift * shift / (2 * variance)) + skellam_excess(variance, shift, order)
-    return max(Fraction(value(least)[0]), Fraction(0)), value(most)[1]
-
-
-def skellam_excess(variance: Fraction, shift: int, order: Fraction) -> Interval:
-    """Bound D_a - a d^2/2v from above."""
-    root = math.isqrt(math.ceil(variance)) + 1
-    found = [_excess(variance, shift, order, max(shift, far * root), root) for far in _REACHES]
-    return min(found, key=lambda bound: value(bound)[1])
-
-
-def _excess(variance: Fraction, shift: int, order: Fraction, reach: int, root: int) -> Interval:
-    v, d, u = interval(variance), shift, interval(order - 1)
-    t = u * d / v
-    k = t * (1 / v + interval(Fraction(reach**2) / (6 * variance**2)))
-    s = interval(Fraction(1, root))
-    if not certainly(k <= s):
-        raise OpenError("the variance is too small for a closed bound")
-    m = v * _cosh_less_1(t)
-    sides = exp(v * _cosh_less_1(t + s) - m) + exp(v * _cosh_less_1(abs(t - s)) - m)
-    logs = u * d * d / (2 * v) + u * d * d / v**2 + m + k / s * log(sides)
-    y = interval(Fraction(reach) / variance)
-    beyond = exp(v * _cosh_less_1(y) - y * reach - logs)
-    logs += log(1 + upper(beyond))
-    return upper(logs / u - interval(order * d * d / (2 * variance)))
-
-
-def skellam_rho_at_most(
-    variance: Fraction, shift: int, rho: Fraction, settled: Callable[[Fraction], bool]
-) -> bool:
-    """Is D_a <= rho a proved for every order a > 1? settled: for all orders from this one on."""
-
-    def k(order: Fraction) -> Fraction:
-        excess = Fraction(value(skellam_excess(variance, shift, order))[1])
-        return (order - 1) * (order * shift * shift / (2 * variance) + excess)
-
-    return covered_by_chords(k, rho, settled, _MOST_ORDERS)
+    return max(Fraction(value(least)[0]), Fraction(0))
 
 
 def covered_by_chords(

@@ -41,13 +41,14 @@ from .arithmetic import (
     upper,
     value,
 )
-from .closed import WIDE, covered_by_chords, skellam_rho_at_most
+from .closed import WIDE, covered_by_chords
 from .deadline import check_time
 from .divergences import Listed, listings
 from .laws import Skellam
 from .mechanisms import Additive, Continuous, Curve, FixedSize, Mechanism, Response, Sampled
 from .scenarios import Uses
 from .selection import Exponential
+from .unit import distance
 
 _ORDERS = ("2", "101/100", "3/2", "4", "16", "64")  # where a lower bound is sought
 _MOST_INTERVALS = 400
@@ -127,7 +128,7 @@ def _candidates(uses: Uses, full: bool, search: bool) -> Iterator[Fraction]:
 def _share(mechanism: Mechanism, order: Fraction, full: bool) -> End:
     """A lower bound of D_a/a; in the limit, of KL(P, Q)."""
     if order > 1:
-        return divergences.renyi(mechanism, order, full)[0] / order
+        return divergences.renyi(mechanism, order, full and not _is_wide(mechanism))[0] / order
     if isinstance(mechanism, Continuous):
         return continuous_renyi.relative_entropy_at_least(mechanism)
     if isinstance(mechanism, Response):  # (2p - 1) log(p/(1-p)) with p = e^epsilon/(1+e^epsilon)
@@ -206,6 +207,8 @@ def rho_at_most(uses: Uses, goal: End, full: bool) -> bool:
 
 def _all_covered(uses: Uses, rho: Fraction, full: bool) -> bool:
     """The same by covering the orders, for all uses at once and every choice of their pairs."""
+    if any(_is_wide(one) for one, _ in uses):
+        raise OpenError("rho of noise this wide is known by its Gaussian alone")
 
     @cache
     def listed(index: int, top: int) -> Sequence[Listed]:
@@ -279,10 +282,7 @@ def _closed_at_most(mechanism: Mechanism, rho: Fraction) -> bool:
         whole = (iv.sqrt(interval(rho0)) + iv.sqrt(interval(spread))) ** 2
         if (value(whole)[1] if spread else rho0) <= rho:
             return True
-    if isinstance(law, Skellam):
-        tail = partial(_skellam_tail, law, d, rho=rho)
-        return skellam_rho_at_most(law.variance, d, rho, tail)
-    return False
+    return isinstance(law, Skellam) and distance(law, d**2) ** 2 / 2 <= rho  # of its Gaussian
 
 
 def _at_most(mechanism: Mechanism, rho: Fraction, full: bool) -> bool:

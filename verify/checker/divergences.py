@@ -50,6 +50,7 @@ from .mechanisms import (
     TwoLaws,
 )
 from .pmf import FARTHEST, Pmf, reach_where
+from .unit import distance
 
 _ZERO: Enclosure = (Fraction(0), Fraction(0))
 _MOST_LISTED = 250_000  # outcomes of all shifts together, reduced mod m
@@ -604,7 +605,8 @@ def renyi(mechanism: Mechanism, order: Fraction, full: bool) -> Enclosure:
         if (known := law.renyi(mechanism.shift, order)) is not None:
             return known, known
         if not full and (closed := law.wide_renyi(mechanism.shift, order)) is not None:
-            return closed
+            most = order * distance(law, mechanism.shift**2) ** 2 / 2  # of its Gaussian
+            return closed[0], min(closed[1], most)
     low, high = listings(mechanism, iv.prec, order, full).measure(lambda pair: pair.renyi(order))
     if isinstance(mechanism, FixedSize):  # D is quasi-convex in both laws together
         high = min(high, renyi(mechanism.mechanism, order, full)[1])

@@ -34,7 +34,7 @@ from .arithmetic import (
     value,
 )
 from .binomial import Binomial
-from .closed import WIDE, dual_rest, gaussian_sum_renyi, skellam_renyi
+from .closed import WIDE, dual_rest, gaussian_sum_renyi, skellam_renyi_at_least
 from .deadline import check_time
 from .noise import Lattice, Noise
 from .pmf import FARTHEST, Pmf
@@ -222,7 +222,9 @@ class Skellam(RatioLaw):
     variance: Fraction
 
     def wide_renyi(self, shift: int, order: Fraction) -> Enclosure | None:
-        return skellam_renyi(self.variance, shift, order) if self.variance > WIDE else None
+        if self.variance <= WIDE:
+            return None
+        return skellam_renyi_at_least(self.variance, shift, order), INFINITY
 
     def summed(self, count: int) -> Law | None:
         return Skellam(count * self.variance)
