@@ -86,7 +86,7 @@ def test_a_published_scale_would_not_run():
 _SLOW = ("ldp-se", "dist-rdp-se", "dist-cdp-se", "sdp-ae", "vb-sdp-ae", "shuffle-dp-se")
 
 
-@pytest.mark.slow_cases("dist-gauss-klucb")
+@pytest.mark.slow_cases("dist-gauss-klucb", "dist-cdp-klucb")
 @pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "algorithm",

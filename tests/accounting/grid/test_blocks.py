@@ -40,6 +40,7 @@ def _pairs(spec: str) -> list[Pair]:
 
 
 @pytest.mark.slow_cases(
+    "polya-difference:shape=1/3,scale=30,sensitivity=9-",
     "polya-difference:shape=1/3,scale=30,sensitivity=9-,neighbours=add-remove,poisson=0.3",
 )
 @pytest.mark.quick_cases(6)
