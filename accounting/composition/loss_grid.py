@@ -7,9 +7,7 @@ composition, where all other losses may be held fixed (Doroshenko, Ghazi, Kamath
 "Connect the dots", PoPETs 2022: there the chords of the profile). The error is of second order in
 the step. More mass, or mass at a larger loss, can only raise delta(level) as well.
 
-*Several pairs.* The profiles as functions of e^level are convex, and so is the largest of them.
-Chords between its values at grid points are above it; the law whose profile they are has at each
-point the P-mass e^loss times the change of slope.
+*Several pairs* by one that dominates them all (`losses.dominating`).
 
 *Mechanisms* loss by loss (`losses.of_pair`) where outcomes are few, else by blocks (`grid.blocks`).
 
@@ -26,7 +24,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import reduce
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -46,7 +43,8 @@ from ..divergences.wrapped import is_enumerable
 from ..grid.blocks import BlockLoss
 from ..grid.weights import Weights, power
 from ..losses.bracket import moved
-from ..losses.law import Lattice
+from ..losses.dominating import dominating
+from ..losses.law import Atoms, Lattice
 from ..losses.of_pair import listed_law
 from ..losses.product import outcomes
 from .composed import Composition
@@ -68,8 +66,12 @@ class Grid:
         """e^loss."""
         found = self._odds.get(k)
         if found is None:
-            found = self._odds[k] = (k * self._steps[(k > 0) - (k < 0) + 1]).exp()
+            found = self._odds[k] = self.loss(k).exp()
         return found
+
+    def loss(self, k: int) -> arb:
+        """That of point k."""
+        return k * self._steps[(k > 0) - (k < 0) + 1]
 
     def below(self, loss: Fraction | arb) -> int:
         """Some point that is not above the loss, and the last one but for rounding."""
@@ -164,51 +166,19 @@ class _Profile:
             q.append(q[-1] + law.masses[k] / law.grid.odds(k))
         self.p, self.q = p[::-1], q[::-1]
 
-    def line(self, k: int) -> tuple[arb, arb]:
-        """P and Q of the losses above point k: delta is P - odds Q from here to the next point."""
-        place = bisect_right(self.points, k)
-        return self.p[place], self.q[place]
-
     def at(self, k: int) -> arb:
-        p, q = self.line(k)
-        return p - self.law.grid.odds(k) * q
+        place = bisect_right(self.points, k)
+        return self.p[place] - self.law.grid.odds(k) * self.q[place]
 
 
 def largest(laws: Sequence[GridLaw]) -> GridLaw:
-    """The law of the largest of these profiles, exact but for one step around each crossing."""
-    grid, profiles = laws[0].grid, [_Profile(law) for law in laws]
-    values: dict[int, arb] = {}
-    winners: dict[int, _Profile] = {}
-
-    def visit(k: int) -> None:
-        each = [profile.at(k) for profile in profiles]
-        top = reduce(arb.max, each)
-        values[k] = top
-        winners[k] = next(
-            profile for profile, value in zip(profiles, each, strict=True) if not value < top
-        )
-
-    for k in set().union(*(profile.points for profile in profiles)):
-        visit(k)
-    gaps = list(pairwise(sorted(values)))
-    while gaps:
-        first, last = gaps.pop()
-        if last - first > 1 and winners[first] is not winners[last]:
-            k = _crossing(grid, winners[first].line(first), winners[last].line(first))
-            inner = [place for place in (k, k + 1) if first < place < last]
-            for place in inner:
-                visit(place)
-            gaps += pairwise([first, *inner, last]) if inner else []
-    nodes = sorted(values)
-    if not nodes:
-        return GridLaw(grid, infinite=reduce(arb.max, [law.infinite for law in laws]))
-    return law_of_chords(grid, nodes, [values[k] for k in nodes])
-
-
-def _crossing(grid: Grid, one: tuple[arb, arb], other: tuple[arb, arb]) -> int:
-    """About where two lines cross: it only matters for the width."""
-    odds = (one[0] - other[0]) / (one[1] - other[1])
-    return math.floor(float(odds.log().mid()) / float(grid.step)) if odds > 0 else 0
+    """One that dominates these."""
+    grid = laws[0].grid
+    listed = [
+        Atoms([law.masses[k] for k in ks], [grid.loss(k) for k in ks], law.infinite, arb(0))
+        for law, ks in ((law, law.points()) for law in laws)
+    ]
+    return _spread(dominating(listed), grid)
 
 
 def with_slack(law: GridLaw, slack: arb) -> GridLaw:
@@ -263,10 +233,14 @@ def dominating_laws(mechanism: Mechanism, grid: Grid, tail: Fraction) -> list[Gr
     """
     found, log_tail = [], float(ball(tail).log().mid())
     for way in ways(mechanism):
-        laws = [_of_pair(pair, grid, log_tail) for pair in _pairs(way)]
-        if len(laws) != 1:  # none: nothing tells neighbours apart
-            laws = [largest(laws)] if laws else [GridLaw(grid, {0: arb(1)})]
-        found += laws
+        pairs = list(_pairs(way))
+        laws = [_atoms(pair, grid, log_tail) for pair in pairs]
+        if not laws:  # nothing tells neighbours apart
+            found.append(GridLaw(grid, {0: arb(1)}))
+            continue
+        law = _spread(laws[0] if len(laws) == 1 else dominating(laws), grid)
+        slack = max(pair.slack for pair in pairs)
+        found.append(with_slack(law, ball(slack)) if slack else law)
     return [law.trimmed(tail) if len(law.masses) > _MOST_SCATTERED else law for law in found]
 
 
@@ -279,22 +253,25 @@ def _pairs(mechanism: Mechanism) -> Iterable[Pair]:
     return mechanism.pairs()
 
 
-def _of_pair(pair: Pair, grid: Grid, log_tail: float) -> GridLaw:
+def _atoms(pair: Pair, grid: Grid, log_tail: float) -> Atoms:
+    """Its losses, or those of blocks of outcomes where these are many."""
     wrapped, blocks = pair.reduced, None
     if wrapped is not None and not is_enumerable(wrapped):
         pair = pair.unwrapped  # type: ignore[union-attr]
     if outcomes(pair, log_tail) > _FEW:
         blocks = BlockLoss.of(pair, log_tail, 1)
     if blocks is None:
-        atoms = listed_law(pair, log_tail)
-    else:
-        spread = math.sqrt(Sketch.of(*blocks.sketch(), 1).cumulant(0.0)[2])
-        step = Fraction(2) ** math.floor(math.log2(min(spread / _FINE, float(grid.step) / 8)))
-        atoms = moved(blocks, step)
+        return listed_law(pair, log_tail)
+    spread = math.sqrt(Sketch.of(*blocks.sketch(), 1).cumulant(0.0)[2])
+    step = Fraction(2) ** math.floor(math.log2(min(spread / _FINE, float(grid.step) / 8)))
+    return moved(blocks, step)
+
+
+def _spread(atoms: Atoms, grid: Grid) -> GridLaw:
     law = GridLaw(grid, infinite=atoms.escaping() + atoms.missing())
     for mass, loss in zip(atoms.masses, atoms.losses, strict=True):
         law.spread(mass, mass * (-loss).exp(), _exact(loss, atoms.lattice))
-    return with_slack(law, ball(pair.slack)) if pair.slack else law
+    return law
 
 
 def _exact(loss: arb, lattice: Lattice | None) -> Fraction | arb:

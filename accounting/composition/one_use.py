@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
-from typing import Protocol
 
 from attrs import frozen
 
@@ -34,39 +33,7 @@ _ZERO = Fraction(0)
 _OPEN = "which order is the worst of sampled Laplace is open"
 
 
-class OneUse(Protocol):
-    """The figures of one use, of this relative width where they can be told so well."""
-
-    def pure(self, width: Fraction) -> Enclosure:
-        """The largest loss."""
-        ...
-
-    def delta(self, epsilon: Fraction, width: Fraction) -> Enclosure:
-        """At an epsilon >= 0."""
-        ...
-
-    def epsilon(self, delta: Fraction, width: Fraction) -> Enclosure:
-        """At a delta between 0 and 1."""
-        ...
-
-    def renyi(self, order: Fraction, width: Fraction) -> Enclosure:
-        """At an order > 1."""
-        ...
-
-    def zcdp(self, width: Fraction) -> Enclosure:
-        """rho."""
-        ...
-
-    def gdp(self, width: Fraction, cap: int) -> Enclosure:
-        """mu, without the profile.
-
-        Sampling, of any kind, is at most the mechanism without it: who takes part is the same on
-        both sides, and where it is not the user nothing is told of the user.
-        """
-        ...
-
-
-def without_outcomes(mechanism: Mechanism) -> OneUse | None:
+def without_outcomes(mechanism: Mechanism) -> _Allocated | _Noise | None:
     """The figures of what has no pairs of laws on outcomes; None for what has."""
     if (one := allocation(mechanism)) is not None:
         return _Allocated(mechanism, one)
@@ -150,6 +117,11 @@ class _Noise:
         return Enclosure(least, upper).because(_OPEN)
 
     def gdp(self, width: Fraction, cap: int) -> Enclosure:
+        """mu, without the profile.
+
+        Sampling, of any kind, is at most the mechanism without it: who takes part is the same on
+        both sides, and where it is not the user nothing is told of the user.
+        """
         move = self.noise.move
         if self._is_gaussian:
             found = _exactly(move)

@@ -30,8 +30,8 @@ from ...mechanisms.laws.law import Law
 from ..divergences.conversion import Curve, renyi_to_delta, renyi_to_epsilon
 from ..envelope import rounded_distance, rounded_renyi
 from ..losses.continuous import profile
-from ..losses.continuous.composed import sampled_gaussian
 from ..losses.continuous.inversion import Parts
+from ..losses.continuous.sampled_gaussian import SampledGaussian
 
 _BITS = 128
 _WIDTH = Fraction(1, 10**6)
@@ -126,8 +126,8 @@ def _distances(
 
 def _gaussians(distance: Fraction, times: int, rate: ExactInput) -> tuple[Parts, Parts]:
     """All uses, where a user is removed, and where one is added."""
-    removed = sampled_gaussian(rate, 1, distance, "remove")
-    added = sampled_gaussian(rate, 1, distance, "add")
+    share = exact(rate, "rate", at_least=0, at_most=1)
+    removed, added = (SampledGaussian(share, 1 / distance, way) for way in (True, False))
     return [(removed, times)], [(added, times)]
 
 

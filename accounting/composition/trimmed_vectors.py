@@ -22,8 +22,8 @@ from ...mechanisms.reach import Reach
 from ...mechanisms.vector import VectorNoise
 from ..envelope import NoEnvelopeError, distance_at, trimmed
 from ..losses.continuous import profile
-from ..losses.continuous.composed import sampled_gaussian
 from ..losses.continuous.inversion import Parts
+from ..losses.continuous.sampled_gaussian import SampledGaussian
 
 _WIDTH = Fraction(1, 10**9)
 _SHARE = Fraction(1, 1000)  # of delta, for what is left out
@@ -89,6 +89,6 @@ def _gaussians(uses: Repeated, total: Fraction) -> list[Parts] | None:
         except NoEnvelopeError:
             return None
         distance = distance_at(unit, one.reach.largest_square)
-        removed.append((sampled_gaussian(one.rate, 1, distance, "remove"), count))
-        added.append((sampled_gaussian(one.rate, 1, distance, "add"), count))
+        removed.append((SampledGaussian(one.rate, 1 / distance, True), count))
+        added.append((SampledGaussian(one.rate, 1 / distance, False), count))
     return [removed, added]

@@ -22,7 +22,7 @@ from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from .wrapped import is_enumerable, residues
 
 _MOST_RATIOS = 1 << 16
-_LISTED = 3  # units of work that an outcome takes
+_LISTED = 2  # units of work that an outcome takes
 
 
 class Listed(NamedTuple):

@@ -3,7 +3,8 @@
 The largest of their privacy profiles is convex in gamma = e^epsilon, hence the profile of some pair
 (Zhu, Dong, Wang, AISTATS 2022, Proposition 8). Between points gamma_0 < gamma_1 < ... it lies below
 its chords, and the pair with the chords for a profile has the Q-mass by which the slopes differ at
-each point, the P-mass gamma times that, and the rest at infinity.
+each point, the P-mass gamma times that, and the rest at infinity. Between neighbouring losses the
+profiles are lines: points are all losses, and where the largest changes in between.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import reduce
+from itertools import pairwise
+from typing import NamedTuple
 
 from flint import arb
 
@@ -24,11 +27,18 @@ _FEW = 1  # losses that need no points of their own
 _EACH, _MOST = 10, 300_000  # units of work a profile and point; so many of these at most
 
 
+class _Height(NamedTuple):
+    """The largest profile at a point, and whose it is."""
+
+    at: arb
+    value: arb
+    top: int
+
+
 def dominating(laws: Sequence[Atoms]) -> Atoms:
     """The loss law of a pair that dominates all pairs with these loss laws.
 
-    Exact where one of them dominates the others; otherwise above by what the chords add between
-    neighbouring losses.
+    Exact but for losses that are closer than floats tell, or too many.
     """
     regular = _regular(laws)
     points: list[arb] = []  # from the largest loss down: beyond it, the profile is flat
@@ -47,10 +57,31 @@ def dominating(laws: Sequence[Atoms]) -> Atoms:
         exactly = max(known) if len(known) == len(laws) else None
         return Atoms([], [], escaping, missing, exactly_escaping=exactly)
     profiles = [(ListedLoss([(law, 1)]), law.escaping() - escaping) for law in laws]
-    heights = [
-        reduce(arb.max, (value_at(x, profile.exceeding(x)) + less for profile, less in profiles))
-        for x in points
-    ]
+
+    def height(x: arb) -> _Height:
+        values = [value_at(x, profile.exceeding(x)) + less for profile, less in profiles]
+        top = max(range(len(values)), key=lambda index: values[index].mid())
+        return _Height(x, reduce(arb.max, values), top)
+
+    def crossing(x: arb, two: Sequence[int]) -> arb:
+        lines = [(profiles[index][0].exceeding(x), profiles[index][1]) for index in two]
+        (one, less), (other, more) = lines
+        return ((one.p + less - other.p - more) / (one.q - other.q)).log().mid()
+
+    curve = [height(x) for x in points]
+    pending = [] if regular else list(pairwise(curve))
+    while pending:
+        left, right = pending.pop()
+        if left.top == right.top:
+            continue
+        x = crossing(left.at, (left.top, right.top))
+        gap = _APART * (1 + abs(x))
+        if left.at + gap < x and x < right.at - gap:
+            spend(_EACH * len(laws))
+            curve.append(height(x))
+            pending += [(left, curve[-1]), (curve[-1], right)]
+    curve.sort(key=lambda one: float(one.at.mid()))
+    points, heights = [one.at for one in curve], [one.value for one in curve]
     gammas = [point.exp() for point in points]
     finite = reduce(arb.max, (profile.p[0] + less for profile, less in profiles))  # at gamma = 0
     slopes = [

@@ -1,4 +1,9 @@
-"""From a pair (P, Q) to its privacy-loss law."""
+"""From a pair (P, Q) to its privacy-loss law.
+
+Of sampled noise whose outcomes are too many to be listed, those of a window: with A, B the laws of
+the pair that is faced, the mixture's masses are (1-q) B + q A against B, removing, and A against
+(1-q) A + q B, adding (`SampledPair`).
+"""
 
 from __future__ import annotations
 
@@ -23,8 +28,9 @@ from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, Samp
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..divergences.finite_sums import is_listed, listed
 from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, LossLaw
-from .sampled import MOST_OUTCOMES, OUTCOME, sampled_law, two_way
 
+MOST_OUTCOMES = 4_000_000  # that are listed
+_OUTCOME = 2  # units of work
 _WINDOW_BITS = 128
 _STEEPEST, _HALVINGS = 60, 12  # of s, in binary places; of an interval of those
 _FEW_OUTCOMES = 4096  # 512 lists of so many fit into some 200 MB
@@ -51,7 +57,7 @@ def _(pair: ResponsePair, log_tail: float) -> LossLaw:
 def _(pair: SampledPair, log_tail: float) -> LossLaw:
     plain = pair.facing
     if isinstance(plain, ShiftPair) and not is_listed(plain):
-        return sampled_law(pair, _listed_window(plain.law, log_tail))
+        return _sampled(pair, *_listed_window(plain.law, log_tail), ctx.prec)
     outcomes = listed(pair)
     exactly = pair.rate * plain.delta if isinstance(plain, ResponsePair) else None
     return _from_balls(outcomes.p, outcomes.q, exactly if pair.removing else Fraction(0))
@@ -91,7 +97,57 @@ def _of_listed(pair: ListedPair, log_tail: float) -> Atoms:
 
 @loss_law.register
 def _(pair: TwoWayPair, log_tail: float) -> LossLaw:
-    return two_way(listed_law(pair.pair, log_tail))
+    return _two_way(listed_law(pair.pair, log_tail))
+
+
+def _two_way(law: Atoms) -> Atoms:
+    """The law of a `TwoWayPair`: what is missing is counted at the loss 0 as well, an upper end.
+
+    A loss that may be 0 counts as it is, and its reflection; that it may be negative, next to 0,
+    moves mass from one to the other only.
+    """
+    masses, losses = [], []
+    rest = 1 - law.escaping()
+    for mass, loss in zip(law.masses, law.losses, strict=True):
+        if loss <= 0:
+            continue
+        loss = loss.max(arb(0))
+        other = mass * (-loss).exp()
+        masses += [mass, other]
+        losses += [loss, -loss]
+        rest -= mass + other
+    masses.append(rest.max(arb(0)))
+    losses.append(arb(0))
+    return Atoms(masses, losses, law.escaping(), law.missing(), None, law.exactly_escaping)
+
+
+@lru_cache(maxsize=8)
+def _sampled(pair: SampledPair, low: int, high: int, bits: int) -> Atoms:
+    """low, high: outcomes outside which A has little mass."""
+    facing, rate = pair.facing, ball(pair.rate)
+    assert isinstance(facing, ShiftPair)
+    law, shift = facing.law, facing.shift
+    least, most = law.support
+    if pair.removing:  # where B has its mass as well
+        high += shift
+    low = low if least is None else max(low, least)
+    high = high if most is None else min(high, most + shift * pair.removing)
+    if high - low > MOST_OUTCOMES:
+        raise ArithmeticError(
+            f"composing {law} needs {high - low} outcomes, more than {MOST_OUTCOMES}"
+        )
+    spend(_OUTCOME * (high - low + shift))
+    beyond = law.lower_tail(low - 1) + law.upper_tail(high + 1)
+    if pair.removing:
+        other = law.lower_tail(low - 1 - shift) + law.upper_tail(high + 1 - shift)
+        beyond = (1 - rate) * other + rate * beyond
+    balls = law.balls(low - shift, high)
+    first, second = (balls, balls[shift:]) if pair.removing else (balls[shift:], balls)
+    mixed = [(1 - rate) * a + rate * b for a, b in zip(first, second, strict=False)]
+    p, q = (mixed, balls) if pair.removing else (balls[shift:], mixed)
+    exactly = None if pair.removing and least is not None else Fraction(0)
+    known = _from_balls(p, q[: len(p)], exactly)
+    return evolve(known, missing=known.missing() + beyond.max(arb(0)))
 
 
 @loss_law.register
@@ -162,7 +218,7 @@ def _made_between(pair: ShiftPair, low: int, high: int, bits: int) -> Atoms:
     exactly = Fraction(0) if least is None else None
     if high < low:
         return Atoms([], [], escaping, (1 - escaping).max(arb(0)), exactly_escaping=exactly)
-    spend(OUTCOME * (high - low + shift))
+    spend(_OUTCOME * (high - low + shift))
     balls = law.balls(low - shift, high)
     beyond = _beyond_ends(law, balls[shift:]) if least is None else None
     if beyond is None:
@@ -202,7 +258,7 @@ def _beyond_ends(law: Law, balls: Sequence[arb]) -> arb | None:
 
 @lru_cache(maxsize=8)
 def _wrapped(pair: WrappedPair, bits: int) -> Atoms:
-    spend(OUTCOME * pair.modulus)
+    spend(_OUTCOME * pair.modulus)
     outcomes = listed(pair)
     return _from_balls(outcomes.p, outcomes.q)
 

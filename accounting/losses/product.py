@@ -162,10 +162,10 @@ class Product:
 
     def listed(self, factor: Factor, log_tail: float) -> Atoms:
         """The same of one use."""
-        law = self._law(factor, log_tail)
-        if isinstance(law, Atoms):
-            return law
-        return listed_law(factor.pairs[0], self.tail(factor, log_tail))
+        tail = self.tail(factor, log_tail)
+        if len(factor.pairs) == 1:
+            return listed_law(factor.pairs[0], tail)
+        return _dominating(factor.pairs, tail, ctx.prec)
 
     def charges(self) -> Charges:
         """What the losses alone do not count."""
@@ -181,10 +181,9 @@ class Product:
         return Charges(less_p.upper(), less_q.upper(), slack.upper())
 
     def _law(self, factor: Factor, log_tail: float) -> LossLaw:
-        tail = self.tail(factor, log_tail)
         if len(factor.pairs) == 1:
-            return loss_law(factor.pairs[0], tail)
-        return _dominating(factor.pairs, tail, ctx.prec)
+            return loss_law(factor.pairs[0], self.tail(factor, log_tail))
+        return self.listed(factor, log_tail)
 
     def tail(self, factor: Factor, log_tail: float) -> float:
         """The logarithm of what one use of these may leave out."""

@@ -5,10 +5,13 @@ import re
 from fractions import Fraction
 
 import pytest
+from flint import arb
 from golden.reading import meet, relative_width, rows, tenth
 
 from exactdp import Enclosure
+from exactdp.accounting.losses import law
 from exactdp.cli.main import main
+from exactdp.losses.cells import listed_cells
 
 ROWS = rows()
 QUICK = set(tenth(ROWS))
@@ -39,6 +42,22 @@ def test_every_mechanism_and_key_has_golden_figures(capsys):
         keys = {key["key"] for key in one["keys"]} - {"claim", *NONE.get(one["name"], ())}
         assert of_it and keys <= given, (one["name"], keys - given)
     assert len(ROWS) >= 1000
+
+
+def test_one_cell_whose_tail_is_a_difference_of_floats_is_told(monkeypatch):
+    name = "epsilon(1e-30) of skellam:variance=2/5*5 + laplace:scale=12*10"
+    (row,) = (row for row in ROWS if str(row) == name)
+    golden = Enclosure.from_json({"lower": row.lower, "upper": row.upper})
+
+    def rounded(*asked):
+        *cells, last = listed_cells(*asked)
+        middle = cells[len(cells) * 3 // 4]
+        return [*cells, last, middle._replace(p=arb(1.6e-9), q=arb(0))]
+
+    assert meet(row.compute(), golden)
+    monkeypatch.setattr(law, "listed_cells", rounded)
+    wrong = row.compute()
+    assert not meet(wrong, golden) or relative_width(wrong) > Fraction(row.width)
 
 
 @pytest.mark.contract

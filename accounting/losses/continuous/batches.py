@@ -33,7 +33,7 @@ from ....mechanisms.fixed_size import FixedSize
 from ....mechanisms.mechanism import Mechanism, either_way
 from ...scenario import Use
 from . import composed
-from .line import LineLaw
+from .mixture import LineLaw
 from .sampled_gaussian import SampledGaussian
 from .sampled_laplace import SampledLaplace
 
@@ -88,11 +88,11 @@ def plain_law(
     """The loss of Poisson sampling at the same rate, or of no sampling."""
     noise = one.mechanism if isinstance(one, FixedSize) else one
     assert isinstance(noise, ContinuousNoise)
-    gaussian = noise.shape is Shape.GAUSSIAN
-    made = composed.sampled_gaussian if gaussian else composed.sampled_laplace
     rate = one.rate if sampled else Fraction(1)
-    direction = "remove" if removing else "add"
-    return made(rate, noise.scale, noise.sensitivity, direction)  # type: ignore[arg-type]
+    if noise.shape is Shape.GAUSSIAN:
+        return SampledGaussian(rate, noise.scale / noise.sensitivity, removing)
+    assert isinstance(noise.move, Fraction)
+    return SampledLaplace(rate, noise.move, removing)
 
 
 def _laws(parts: Batches) -> list[tuple[LineLaw, int]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from flint import acb, arb
 
@@ -19,18 +19,15 @@ from ....exact.enclosure import Enclosure
 from ....exact.number import ExactInput, ParameterError, ball, exact, whole
 from ....exact.precision import CAP, WIDTH, enclose, refine, working_precision
 from ....exact.roots import met_between
-from ....exact.square_root import SquareRoot
 from ...divergences import gaussian
 from ..composite import Saddle, Together
 from .inversion import Parts as Parts
 from .inversion import Profile
-from .line import LineLaw
-from .mixture import MixtureLoss
+from .mixture import LineLaw
 from .root import between
 from .sampled_gaussian import SampledGaussian
 from .sampled_laplace import SampledLaplace
 
-Direction: TypeAlias = Literal["remove", "add"]
 _Attempt: TypeAlias = Callable[[float, "Enclosure | None"], tuple[Enclosure, bool]]
 
 BITS = 128
@@ -41,26 +38,6 @@ _NEED, _MOST_TERMS = 40.0, 20_000  # nodes on a line, of such an accuracy, that 
 _ATTEMPTS = 3
 _HIGHEST = 1e300  # level that is tried
 _NEGLIGIBLE = 1e-20
-
-
-def sampled_gaussian(
-    rate: ExactInput,
-    sigma: ExactInput | SquareRoot,
-    sensitivity: ExactInput,
-    direction: Direction,
-) -> SampledGaussian:
-    """Gaussian noise; each user takes part with probability `rate`, independently."""
-    size = sigma if isinstance(sigma, SquareRoot) else exact(sigma, "sigma", above=0)
-    noise = size / exact(sensitivity, "sensitivity", above=0)
-    return SampledGaussian(_rate(rate), noise, _removing(direction))
-
-
-def sampled_laplace(
-    rate: ExactInput, scale: ExactInput, sensitivity: ExactInput, direction: Direction
-) -> SampledLaplace:
-    """Laplace noise; each user takes part with probability `rate`, independently."""
-    epsilon = exact(sensitivity, "sensitivity", above=0) / exact(scale, "scale", above=0)
-    return SampledLaplace(_rate(rate), epsilon, _removing(direction))
 
 
 def composed_renyi(parts: Parts, order: ExactInput, width: Fraction = WIDTH) -> Enclosure:
@@ -74,7 +51,7 @@ def composed_renyi(parts: Parts, order: ExactInput, width: Fraction = WIDTH) -> 
         for law, times in parts:
             if isinstance(law, SampledGaussian) and law.rate == 1:
                 least = most = times * ball(alpha) / (2 * ball(law.noise) ** 2)
-            elif law in far and isinstance(law, SampledGaussian | SampledLaplace | MixtureLoss):
+            elif law in far:
                 least, most = (times * end.log() / c for end in law.rough(c))
             else:
                 least = most = times * law.transform(acb(c)).real.log() / c
@@ -240,13 +217,3 @@ def merged(parts: Parts) -> list[tuple[LineLaw, int]]:
     if len({getattr(law, "removing", None) for law in found if law.rate < 1}) > 1:
         raise ParameterError("parts must all go in one direction, got both remove and add")
     return list(found.items())
-
-
-def _rate(rate: ExactInput) -> Fraction:
-    return exact(rate, "rate", at_least=0, at_most=1)
-
-
-def _removing(direction: Direction) -> bool:
-    if direction not in ("remove", "add"):
-        raise ParameterError(f"direction must be remove or add, got {direction!r}")
-    return direction == "remove"

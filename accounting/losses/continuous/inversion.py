@@ -38,7 +38,7 @@ from flint import acb, arb
 
 from ....exact.budget import spend
 from ..composite import Composite, Saddle, aliases
-from .line import LineLaw
+from .mixture import LineLaw
 from .sampled_gaussian import SampledGaussian
 
 Parts: TypeAlias = Sequence[tuple[LineLaw, int]]

@@ -10,14 +10,10 @@ Powers of M are taken of balls of that radius, so that nothing more has to be pr
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import Protocol
-
 from attrs import frozen
 from flint import acb, acb_mat, arb
 
 from ....exact.budget import spend
-from ..law import PlainLoss
 
 # One matrix product, between two looks at the clock: FLINT multiplies as integer matrices, ten
 # times faster, where every side is above 120 (60 beyond 128 bits).
@@ -35,27 +31,6 @@ class Line:
     def transforms(self, spacing: arb, count: int) -> list[acb]:
         """M(c + i spacing j) for j = 0, ..., count - 1."""
         return Table(self, spacing).transforms(count)
-
-
-class LineLaw(PlainLoss, Protocol):
-    """The loss of one use of continuous noise. Balls are at the working precision."""
-
-    @property
-    def rate(self) -> Fraction:
-        """The probability that the user takes part."""
-        ...
-
-    def transform(self, s: acb) -> acb:
-        """E_P e^(sL), s real."""
-        ...
-
-    def profile(self, level: arb) -> arb:
-        """delta(level) of one use, in closed form."""
-        ...
-
-    def terms(self, c: float, top: float, log_error: float) -> float:
-        """How many nodes a rule for its transform has, about."""
-        ...
 
 
 class Table:

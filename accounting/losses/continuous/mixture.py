@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import reduce
+from typing import TypeAlias
 
 from attrs import frozen
 from flint import acb, arb
@@ -66,3 +67,6 @@ class MixtureLoss(FiniteLoss):
     def terms(self, c: float, top: float, log_error: float) -> float:
         """How many nodes the rules of its parts have, about."""
         return 1 + sum(law.terms(c, top, log_error) for _, law in self.parts)
+
+
+LineLaw: TypeAlias = SampledGaussian | SampledLaplace | MixtureLoss  # one use of continuous noise

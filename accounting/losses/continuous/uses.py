@@ -14,8 +14,7 @@ from ....mechanisms.vector import vector
 from ...scenario import Use
 from .batches import batch_law, plain_law
 from .composed import Parts
-from .line import LineLaw
-from .mixture import MixtureLoss
+from .mixture import LineLaw, MixtureLoss
 
 
 def has_no_outcomes(mechanism: Mechanism) -> bool:
