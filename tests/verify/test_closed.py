@@ -87,6 +87,12 @@ def test_shuffled_fair_bits_near_the_boundary():
 WIDE = SumProtocol(2**20, 512, 10**5, None, Skellam(1), Trust.DISTRIBUTED)  # epsilon = 1/2
 
 
+@pytest.mark.contract
+def test_a_sum_too_long_to_multiply_out_is_certified_by_its_closed_form():
+    spec = "discrete-gaussian-sum:count=1000000,sigma2=4,sensitivity=3"
+    assert exactdp.certify(spec, "rdp:2,2.26e-6").verdict is Verdict.VERIFIED
+
+
 def test_wide_sums_are_certified_without_listing():
     gaussian = Fraction(1, 8)
     for claim in (ZCDP(gaussian * Fraction("1.01")), RenyiDP(2, gaussian * Fraction("2.001"))):

@@ -282,7 +282,10 @@ def _closed_at_most(mechanism: Mechanism, rho: Fraction) -> bool:
         whole = (iv.sqrt(interval(rho0)) + iv.sqrt(interval(spread))) ** 2
         if (value(whole)[1] if spread else rho0) <= rho:
             return True
-    return isinstance(law, Skellam) and distance(law, d**2) ** 2 / 2 <= rho  # of its Gaussian
+    if isinstance(law, Skellam):
+        with suppress(OpenError):
+            return distance(law, d**2) ** 2 / 2 <= rho  # its Gaussian's
+    return False
 
 
 def _at_most(mechanism: Mechanism, rho: Fraction, full: bool) -> bool:

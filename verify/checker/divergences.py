@@ -605,8 +605,9 @@ def renyi(mechanism: Mechanism, order: Fraction, full: bool) -> Enclosure:
         if (known := law.renyi(mechanism.shift, order)) is not None:
             return known, known
         if not full and (closed := law.wide_renyi(mechanism.shift, order)) is not None:
-            most = order * distance(law, mechanism.shift**2) ** 2 / 2  # of its Gaussian
-            return closed[0], min(closed[1], most)
+            if closed[1] < INFINITY:
+                return closed
+            return closed[0], order * distance(law, mechanism.shift**2) ** 2 / 2  # its Gaussian's
     low, high = listings(mechanism, iv.prec, order, full).measure(lambda pair: pair.renyi(order))
     if isinstance(mechanism, FixedSize):  # D is quasi-convex in both laws together
         high = min(high, renyi(mechanism.mechanism, order, full)[1])
