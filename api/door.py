@@ -47,7 +47,6 @@ from .verify.vector_calibration import (
     is_vector,
 )
 
-_BUILDING = 2.0  # seconds of the processor that a mechanism may take, whatever time is left
 _NOT_IN_TIME = Outcome(False, "the time allowed is over", undecided=True)
 
 __all__ = ["audit", "calibrate", "certify", "check", "compose", "mechanism"]

@@ -208,7 +208,7 @@ def _enveloped(pairs: Sequence[Points], level: int, grid: Grid) -> tuple[dict[in
 
     @cache
     def highest(k: int) -> tuple[int, int]:
-        """And whose it is."""
+        """The highest profile at e^(k h), and whose it is."""
         check_time()
         return max((one.above(k), index) for index, one in enumerate(profiles))
 

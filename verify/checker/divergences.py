@@ -52,7 +52,6 @@ from .mechanisms import (
 from .pmf import FARTHEST, Pmf, reach_where
 from .unit import distance
 
-_ZERO: Enclosure = (Fraction(0), Fraction(0))
 _MOST_LISTED = 250_000  # outcomes of all shifts together, reduced mod m
 
 
