@@ -10,6 +10,7 @@ import typer
 
 from ..accounting.methods.classical import DoesNotApplyError
 from ..exact import ParameterError, time_limit
+from ..exact.budget import share
 from ..exact.number import located
 from . import options, output, parts
 from .measure import Request, measure, read_width, with_poisson
@@ -59,7 +60,7 @@ def compose(
     """
     relative = read_width(width)
     bound = None if method == "exact" else _method(method)
-    allowed = options.read_time(seconds) * (0.5 if compare else 1)
+    allowed = options.read_time(seconds)
     uses = options.read_uses(specs or [])
     if source is not None:
         from .foreign import uses_from
@@ -75,7 +76,7 @@ def compose(
         raise ParameterError("--compare must be given together with --delta")
     composition = options.composed(uses)
     try:
-        with output.working("composing"), time_limit(allowed):
+        with output.working("composing"), time_limit(allowed), share(0.5 if compare else 1):
             results = measure(composition, request, relative, bound)
             if bound is None:
                 results = with_poisson(results, composition, request, relative)
@@ -85,7 +86,7 @@ def compose(
     if compare:
         from .compared import compared
 
-        with output.working("comparing"), time_limit(allowed):
+        with output.working("comparing"), time_limit(allowed / 2):
             tables = compared(composition, results, relative, method)
     data = {
         "mechanisms": [{"spec": spec.text, "times": times} for spec, times in uses],

@@ -18,7 +18,7 @@ from ..exact.number import ParameterError, exact, located, whole
 from ..mechanisms.pair_file import read_text
 from ..mechanisms.spec import Spec, parse_use
 
-# Where neither limit is typed, work ends a command: seconds are for what is not counted well.
+# Where neither limit is typed, work ends a command; seconds stop what is not counted well.
 DEFAULT_TIME, CHECKING_TIME = "600", "60"
 _LONGEST = 10**6  # seconds
 
@@ -85,17 +85,21 @@ def read_time(text: str) -> float:
     return float(exact(text, "--time", above=0, at_most=_LONGEST))
 
 
-def read_budget(text: str | None, seconds: str, usual: str) -> tuple[float, str]:
-    """Read --budget, units of work, beside --time; with it the usual --time does not end the work.
+def read_budget(text: str | None, seconds: str, usual: str) -> tuple[float, str, float]:
+    """Read --budget, units of work, beside --time: units, seconds, and seconds after which it ends
+    where no --time is typed, so that nothing but work is shared out.
 
     Without both, what a twentieth of the usual seconds is enough for; with --time half of them, if
     that is more.
     """
+    typed = seconds != usual
     if text is None:
-        least = SECOND * read_time(usual) / 20
-        return least if seconds == usual else max(SECOND * read_time(seconds) / 2, least), seconds
-    units = float(exact(text, "--budget", at_least=1, at_most=SECOND * _LONGEST))
-    return units, str(_LONGEST) if seconds == usual else seconds
+        units = SECOND * max(read_time(usual) / 20, read_time(seconds) / 2 if typed else 0.0)
+    else:
+        units = float(exact(text, "--budget", at_least=1, at_most=SECOND * _LONGEST))
+    if typed:
+        return units, seconds, math.inf
+    return units, str(_LONGEST), math.inf if text is not None else read_time(usual)
 
 
 def read_dropouts(texts: Sequence[str], users: int, usual: Sequence[str]) -> list[int]:

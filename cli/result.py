@@ -15,6 +15,7 @@ from attrs import frozen
 from typer import Exit
 
 from ..exact import OutOfTimeError, ParameterError, UndecidedError, decimal_text, within
+from ..exact.budget import backstop
 from ..exact.table import Table, csv_text, html_text
 from .options import Budget, Form, Json, Time, read_budget
 from .part import Line as Line
@@ -51,11 +52,11 @@ def printed(command: Callable[..., Result]) -> Callable[..., int]:
             )
         as_json |= form == "json"
         named |= {"as_json": as_json} if asks else {}
-        work = math.inf
+        work = last = math.inf
         if limit is not None:
-            work, named["seconds"] = read_budget(budget, named["seconds"], limit.default)
+            work, named["seconds"], last = read_budget(budget, named["seconds"], limit.default)
         try:
-            with within(work, by_user=True):
+            with within(work, by_user=True), backstop(last):
                 result = command(*given, **named)
             if as_json or form != "table":
                 print(_FORMS["json" if as_json else form](result))

@@ -3,7 +3,8 @@
 Whoever searches or sums says by `spend` how much work comes next, in units of about a microsecond.
 `within` allows a block so many units: it ends at the same step on every machine, however busy.
 `time_limit` is a limit of the clock besides, read where work is spent: only where it ends a
-computation do digits depend on the machine. What is quick is known in any case (`quickly`).
+computation do digits depend on the machine. `share` gives a block a part of what is left of both.
+What is quick is known in any case (`quickly`).
 
 Limits live in context variables: no signal, no thread, and nothing global. Everything inside is a
 pure function of its arguments, so that one that ends early leaves nothing half done; whoever has a
@@ -39,6 +40,7 @@ class _Allowance:
 
 
 _end: ContextVar[float] = ContextVar("exactdp_end", default=math.inf)
+_last: ContextVar[float] = ContextVar("exactdp_last", default=math.inf)  # of no use for shares
 _allowance: ContextVar[_Allowance | None] = ContextVar("exactdp_allowance", default=None)
 
 
@@ -51,7 +53,7 @@ def spend(units: float = 1000) -> None:
         allowance = allowance.outer
     if is_done:
         raise OutOfTimeError("the work allowed is done")
-    if time.monotonic() > _end.get():
+    if not time_left():
         raise OutOfTimeError("the time allowed is over")
 
 
@@ -61,7 +63,7 @@ def time_left() -> float:
     >>> time_left()
     inf
     """
-    return max(_end.get() - time.monotonic(), 0.0)
+    return max(min(_end.get(), _last.get()) - time.monotonic(), 0.0)
 
 
 def is_over() -> bool:
@@ -124,14 +126,46 @@ def time_limit(seconds: ExactInput) -> Iterator[None]:
 
 
 @contextmanager
+def backstop(seconds: float) -> Iterator[None]:
+    """End the block after so many seconds, where nobody asked for a limit of time: work that counts
+    ends far sooner, and nothing is shared out by this.
+    """
+    token = _last.set(min(_last.get(), time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _last.reset(token)
+
+
+@contextmanager
+def share(part: float) -> Iterator[None]:
+    """Allow the block this part of the work that is left, and of the time if that has a limit.
+
+    part: above 0, at most 1. Others have the rest, and what the block leaves.
+    """
+    around, left = _allowance.get(), max(_end.get() - time.monotonic(), 0.0)
+    token = _end.set(time.monotonic() + part * left) if left < math.inf else None
+    try:
+        if around is None:
+            yield
+        else:
+            with within(part * max(around.left, 0.0), around.by_user):
+                yield
+    finally:
+        if token is not None:
+            _end.reset(token)
+
+
+@contextmanager
 def unhurried() -> Iterator[None]:
     """Let the block end, whatever is left: it is short, and nothing is known without it."""
-    end, around = _end.set(math.inf), _allowance.get()
+    end, last, around = _end.set(math.inf), _last.set(math.inf), _allowance.get()
     work = _allowance.set(None if around is not None and around.by_user else around)
     try:
         yield
     finally:
         _end.reset(end)
+        _last.reset(last)
         _allowance.reset(work)
 
 

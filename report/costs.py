@@ -11,16 +11,16 @@ from ..accounting.composition.curves import Curve, rising
 from ..accounting.composition.group import group_epsilons, has_groups
 from ..accounting.composition.tradeoff import Tradeoff
 from ..accounting.figure import Figure, as_shown
-from ..exact import Enclosure, OutOfTimeError, brief_text, decimal_text, time_left, time_limit
+from ..exact import Enclosure, OutOfTimeError, brief_text, decimal_text
+from ..exact.budget import share
 from ..exact.table import Cell, Table
 from ..mechanisms.protocols.protocol import Trust
-from .measured import NARROW, NOT_COMPUTED, measured
+from .measured import NARROW, NOT_COMPUTED, measured, part_of
 from .page import Picture, Section
 from .pictures import profile_svg, tradeoff_svg, uses_svg
 from .subject import Subject
 
 STEPS, _SHOWN = 240, 4  # of the trade-off curve as it is drawn, and every so many in the table
-_SHARE = 0.9  # of the time that is left
 _MORE = (1, 10, 100, 1000)
 _MULTIPLES = (1, 2, 5, 10)
 _GROUPS = (2, 5, 10)
@@ -46,7 +46,7 @@ def notions(subject: Subject) -> list[Section]:
     ]
     waiting = range(len(shown), 0, -1)
     rows: list[Sequence[Cell]] = [
-        (name, subject.figure(figure, _share(left)))
+        (name, subject.figure(figure, part_of(left)))
         for left, (name, figure) in zip(waiting, shown, strict=True)
     ]
     section = Section(
@@ -64,7 +64,7 @@ def notions(subject: Subject) -> list[Section]:
 def curves(subject: Subject) -> list[Section]:
     """The profile and the trade-off curve, as pictures and point by point."""
     known = subject.profile
-    with time_limit(_SHARE * time_left() / 2):
+    with share(part_of(2)):
         errors = subject.composition.tradeoff(points=STEPS, known=known)
     return [
         Section(
@@ -109,7 +109,7 @@ def more_uses(subject: Subject) -> list[Section]:
     for waiting, several in zip(range(len(lists), 0, -1), lists, strict=True):
         compute = partial(several.epsilon, subject.deltas[0], NARROW)
         known = several == of
-        found.append(subject.epsilon if known else measured(compute, _share(waiting)))
+        found.append(subject.epsilon if known else measured(compute, part_of(waiting)))
     found = rising(found)  # leaving uses out costs no more
     shown = [(k, value) for k, value in zip(counts, found, strict=True) if _drawable(value)]
     label = f"ε at δ = {subject.delta}"
@@ -180,10 +180,6 @@ def groups(subject: Subject) -> list[Section]:
         tables=(Table(("users", f"ε at δ = {subject.delta}"), rows, "Group privacy"),),
     )
     return [section]
-
-
-def _share(waiting: int) -> float:
-    return _SHARE * time_left() / waiting
 
 
 def _drawable(value: Enclosure) -> bool:

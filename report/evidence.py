@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from ..exact import OutOfTimeError, time_left, time_limit
+from ..exact import OutOfTimeError
+from ..exact.budget import share
 from ..exact.table import Cell, Table
 from ..verify import Audit, Verdict, audit
 from ..verify.audit import settled
@@ -15,31 +16,31 @@ from ..verify.kernel import NotWrittenError, theorem_of
 from .page import File, Section
 from .subject import Subject, used
 
-_VERDICTS, _FIGURES, _CERTIFICATES = 0.15, 0.6, 0.5  # of the time left at each
+_VERDICTS, _FIGURES, _CERTIFICATES = 0.15, 0.6, 0.5  # of what is left at each
 _Each = TypeVar("_Each")
 _BARE = "python -m exactdp.verify.checker"
 
 
 def decided(subject: Subject) -> list[tuple[Audit, Certificate | str]]:
-    """Each claim's verdict, with its certificate, or why it has none; each in its time.
+    """Each claim's verdict, with its certificate or why it has none; each by its share of work.
 
     What an audit leaves open may follow from the figures of the page: they are found here as well.
     """
     audits = []
-    with time_limit(_VERDICTS * time_left()):
+    with share(_VERDICTS):
         for waiting, claim in _waiting(subject.claims):
-            with time_limit(time_left() / waiting):
+            with share(1 / waiting):
                 audits.append(audit(subject.composition, claim))
     for each in audits:
         if each.claim.figure is not None:
             subject.known.learn(each.claim.figure, each.measured)
     if audits:
-        with time_limit(_FIGURES * time_left()):
+        with share(_FIGURES):
             subject.find()
     found = []
-    with time_limit(_CERTIFICATES * time_left()):
+    with share(_CERTIFICATES):
         for waiting, each in _waiting(audits):
-            with time_limit(time_left() / waiting):
+            with share(1 / waiting):
                 result = told(subject, each)
                 found.append((result, _certified(result)))
     return found

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from ..exact import OutOfTimeError, time_left, time_limit
+from ..exact import OutOfTimeError
+from ..exact.budget import share
 from ..verify import Audit
 from ..verify.certificate import Certificate
 from . import costs, evidence, scope, shares
@@ -16,7 +17,7 @@ from .page import Page, Section
 from .subject import Subject
 
 Decided = Sequence[tuple[Audit, Certificate | str]]
-_FIGURES, _SHARE = 0.6, 0.95  # of the time that is left
+_FIGURES, _SHARE = 0.6, 0.95  # of what is left
 
 
 def made() -> dict[str, str]:
@@ -28,7 +29,7 @@ def made() -> dict[str, str]:
 
 def report(subject: Subject, found: Decided) -> Page:
     """The page of these mechanisms, their claims decided already."""
-    with time_limit(_FIGURES * time_left()):
+    with share(_FIGURES):
         subject.find()
     sections = [scope.audited(subject), evidence.verdicts(found)]
     sections += [*_measured(subject), *scope.questions(subject)]
@@ -38,7 +39,7 @@ def report(subject: Subject, found: Decided) -> Page:
 
 
 _Part = Callable[[Subject], list[Section]]
-# With a share of the time each; what is found before anything is shown has taken most of it.
+# With a share of the work each; what is found before anything is shown has taken most of it.
 _PARTS: Sequence[tuple[str, float, _Part]] = (
     ("How much privacy it costs", 1, costs.notions),
     ("The privacy profile, and what an adversary can tell", 2, costs.curves),
@@ -52,9 +53,9 @@ _PARTS: Sequence[tuple[str, float, _Part]] = (
 
 def _measured(subject: Subject) -> Iterator[Section]:
     for k, (title, weight, make) in enumerate(_PARTS):
-        share = weight / sum(each for _, each, _ in _PARTS[k:])
+        rest = sum(each for _, each, _ in _PARTS[k:])
         try:
-            with time_limit(_SHARE * share * time_left()):
+            with share(_SHARE * weight / rest):
                 yield from make(subject)
         except OutOfTimeError:
             yield Section(f"late-{k}", title, text=(f"It was {NOT_COMPUTED}.",))

@@ -1,23 +1,32 @@
-"""What a report asks of a composition, each figure in its share of the time."""
+"""What a report asks of a composition, each figure in its share of the work."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
 
-from ..exact import Enclosure, OutOfTimeError, spend, time_limit
+from ..exact import Enclosure, OutOfTimeError, spend
+from ..exact.budget import share
 
 NARROW = Fraction(1, 10**4)  # relative width where many figures stand side by side
+_SHARE = 0.9  # of what is left
 NOT_COMPUTED = "not found in the time allowed"
 
 
+def part_of(waiting: int) -> float:
+    """The share of the first of so many that wait; a little is left for what comes after them."""
+    return _SHARE / waiting
+
+
 def measured(
-    compute: Callable[[], Enclosure], seconds: float, otherwise: Enclosure | None = None
+    compute: Callable[[], Enclosure], part: float, otherwise: Enclosure | None = None
 ) -> Enclosure:
-    """The figure; nothing but that it is not negative where it cannot be found in time."""
+    """The figure, by this part of the work that is left; where that is too little, nothing but that
+    it is not negative.
+    """
     unknown = Enclosure.unknown() if otherwise is None else otherwise
     try:
-        with time_limit(seconds):
+        with share(part):
             found = compute()
             if found in (Enclosure.unknown(), Enclosure.probability()):
                 spend()

@@ -8,16 +8,15 @@ from functools import partial
 
 from ..accounting.composition.composed import compose
 from ..accounting.composition.curves import rising
-from ..exact import Enclosure, time_left, time_limit
+from ..exact import Enclosure
 from ..exact.table import Cell, Table
 from ..mechanisms.protocols.federated import Settings, error_bound
 from ..mechanisms.spec import Spec, parse
-from .measured import NARROW, measured
+from .measured import NARROW, measured, part_of
 from .page import Section
 from .subject import Subject
 
 _GONE = ("0.01", "0.1", "0.25", "0.5")  # of all users; and a single one
-_SHARE = 0.9  # of the time that is left
 _FAILURE = Fraction(1, 10**6)
 
 
@@ -32,8 +31,8 @@ def missing_shares(subject: Subject) -> list[Section]:
     found = [subject.epsilon]
     for waiting, missing in zip(range(len(gone), 0, -1), gone, strict=True):
         left = [(without(spec, missing).mechanism, times) for spec, times in subject.uses]
-        with time_limit(_SHARE * time_left() / waiting):
-            found.append(measured(partial(compose(*left).epsilon, level, NARROW), time_left()))
+        compute = partial(compose(*left).epsilon, level, NARROW)
+        found.append(measured(compute, part_of(waiting)))
     # fewer shares and further independent ones are what there is with all of them
     rows = [*zip(map(str, (0, *gone)), rising(found), strict=True)]
     section = Section(

@@ -15,14 +15,13 @@ from ..accounting.figure import Figure, anything
 from ..accounting.interop.usual import usual
 from ..accounting.methods.comparison import BOUNDS, Reported, compare
 from ..accounting.scenario import Use, adjacency, neighbours, sampled_users
-from ..exact import Enclosure, ExactInput, brief_text, exact, time_left, time_limit
-from ..exact.budget import unhurried
+from ..exact import Enclosure, ExactInput, brief_text, exact
+from ..exact.budget import share, unhurried
 from ..mechanisms.spec import Spec
 from ..verify import Guarantee
-from .measured import NARROW, measured
+from .measured import NARROW, measured, part_of
 
 _EVEN, _POINTS = 11, 41  # of the profile: in even steps first, then where it is known worst
-_SHARE = 0.9  # of the time that is left
 _NEIGHBOURS = {
     "replace": "one user's data are replaced by other data of that user",
     "add-remove": "one user is added or removed",
@@ -33,7 +32,7 @@ _NEIGHBOURS = {
 class Subject:
     """deltas: exact, the first of them the one at which methods and groups are compared.
 
-    sought: figures for which time was spent already.
+    sought: figures for which work was done already.
     """
 
     uses: Sequence[tuple[Spec, int]]
@@ -53,15 +52,17 @@ class Subject:
 
     @property
     def epsilon(self) -> Enclosure:
-        """At the first delta; found in at most half of the time of whoever asks first."""
-        return self.figure(Figure("epsilon", self.deltas[0]), time_left() / 2)
+        """At the first delta; found by at most half of the work of whoever asks first."""
+        return self.figure(Figure("epsilon", self.deltas[0]), 1 / 2)
 
-    def figure(self, figure: Figure, seconds: float) -> Enclosure:
-        """All that is known of it; sought once, in so many seconds, where that is too little."""
+    def figure(self, figure: Figure, part: float) -> Enclosure:
+        """All that is known of it; sought once where that is too little, by this part of the work
+        that is left.
+        """
         if figure not in self.sought and not self.known.of(figure).is_within(NARROW):
             self.sought.add(figure)
             compute = partial(figure_of, self.composition, figure, NARROW)
-            self.known.learn(figure, measured(compute, seconds, anything(figure)))
+            self.known.learn(figure, measured(compute, part, anything(figure)))
         return self.known.of(figure)
 
     @cached_property
@@ -90,18 +91,18 @@ class Subject:
         return found
 
     def find(self) -> None:
-        """Every figure of all uses together, in shares of the time; and what follows of them.
+        """Every figure of all uses together, in shares of the work; and what follows of them.
 
         It is called before anything is shown, so that no line tells less than another.
         """
-        self.figure(Figure("zcdp"), _share(10))
-        self.figure(Figure("epsilon", self.deltas[0]), _share(2))
+        self.figure(Figure("zcdp"), part_of(10))
+        self.figure(Figure("epsilon", self.deltas[0]), part_of(2))
         others = [Figure("epsilon", delta) for delta in (*self.deltas[1:], Fraction(0))]
         for waiting, each in enumerate([Figure("gdp"), *others][::-1], 5):
-            self.figure(each, _share(waiting))
-        with time_limit(_share(2)):
+            self.figure(each, part_of(waiting))
+        with share(part_of(2)):
             _ = self.places
-        with time_limit(_share(2)):
+        with share(part_of(2)):
             _ = self.reported
         with unhurried():  # all that is found is told, however late it is
             self.known.close(self.figures)
@@ -161,11 +162,7 @@ class _Shared:
 
     def epsilon(self, delta: ExactInput, width: Fraction) -> Enclosure:
         level = exact(delta, "delta")
-        return self.subject.figure(Figure("epsilon", level), time_left())
-
-
-def _share(waiting: int) -> float:
-    return _SHARE * time_left() / waiting
+        return self.subject.figure(Figure("epsilon", level), 1)
 
 
 def used(spec: Spec, times: int) -> str:

@@ -9,7 +9,7 @@ import pytest
 import exactdp
 from exactdp import OutOfTimeError, ParameterError, time_limit
 from exactdp.exact import spend, time_left
-from exactdp.exact.budget import in_time, quickly, unhurried, within
+from exactdp.exact.budget import backstop, in_time, quickly, share, unhurried, within
 
 
 def test_work_ends_at_the_same_step_whatever_the_clock_says():
@@ -32,6 +32,34 @@ def test_an_allowance_inside_another_can_only_have_less():
         spend(89)
         with pytest.raises(OutOfTimeError):
             spend(1)
+
+
+def test_a_share_is_of_what_is_left_and_leaves_the_rest():
+    with within(1000):
+        with pytest.raises(OutOfTimeError), share(1 / 4):
+            spend(250)
+            spend(1)
+        with time_limit(100), share(1 / 2):
+            assert 40 < time_left() <= 50
+            spend(374)
+            with pytest.raises(OutOfTimeError):
+                spend(1)
+        spend(374)
+        with pytest.raises(OutOfTimeError):
+            spend(1)
+    with share(1 / 2):
+        assert time_left() == float("inf")
+        spend(10**9)
+
+
+def test_a_backstop_ends_a_block_but_is_not_shared_out():
+    with backstop(100):
+        with share(1 / 10):
+            assert 90 < time_left() <= 100
+        with unhurried():
+            assert time_left() == float("inf")
+    with pytest.raises(OutOfTimeError, match="time"), backstop(0):
+        spend()
 
 
 def test_the_earliest_limit_counts():
