@@ -18,6 +18,11 @@ class Figure(NamedTuple):
     quantity: str
     at: Fraction | None = None
 
+    @property
+    def trivial(self) -> Enclosure:
+        """What is true of every mechanism."""
+        return Enclosure.probability() if self.quantity == "delta" else Enclosure.unknown()
+
 
 def meeting(figure: Figure, one: Enclosure, other: Enclosure) -> Enclosure:
     """What both leave of the number. Raises ContradictionError where they do not meet."""
@@ -26,11 +31,6 @@ def meeting(figure: Figure, one: Enclosure, other: Enclosure) -> Enclosure:
     except ContradictionError as error:
         at = "" if figure.at is None else f" at {figure.at}"
         raise ContradictionError(f"{figure.quantity}{at}: {error}") from error
-
-
-def anything(figure: Figure) -> Enclosure:
-    """What is true of every mechanism."""
-    return Enclosure.probability() if figure.quantity == "delta" else Enclosure.unknown()
 
 
 def as_shown(value: Enclosure) -> Enclosure | str:

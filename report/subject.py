@@ -10,8 +10,8 @@ from attrs import field, frozen
 
 from ..accounting.composition.composed import Composition, compose
 from ..accounting.composition.curves import Profile, profile, refined
-from ..accounting.composition.known import Known, figure_of, quickly
-from ..accounting.figure import Figure, anything
+from ..accounting.composition.known import Known, quickly
+from ..accounting.figure import Figure
 from ..accounting.interop.usual import usual
 from ..accounting.methods.comparison import BOUNDS, Reported, compare
 from ..accounting.scenario import Use, adjacency, neighbours, sampled_users
@@ -61,8 +61,8 @@ class Subject:
         """
         if figure not in self.sought and not self.known.of(figure).is_within(NARROW):
             self.sought.add(figure)
-            compute = partial(figure_of, self.composition, figure, NARROW)
-            self.known.learn(figure, measured(compute, part, anything(figure)))
+            compute = partial(self.composition.figure, figure, NARROW)
+            self.known.learn(figure, measured(compute, part, figure.trivial))
         return self.known.of(figure)
 
     @cached_property

@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from inspect import signature
-from typing import Any, Concatenate, ParamSpec, TypeAlias, overload
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, overload
 
 import numpy as np
 from attrs import field, frozen
@@ -49,6 +49,7 @@ _LOG = logging.getLogger(__name__)
 _MOST_USES = 10**9
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
 _LARGEST_RESPONSE = 10_000  # the largest epsilon of `RandomizedResponse`
+_PURE, _RHO, _MU = Figure("epsilon", Fraction(0)), Figure("zcdp"), Figure("gdp")
 _COARSE = Fraction(1, 10**6)
 _CURVE = Fraction(1, 10**9)  # of divergences that are converted
 _NARROW = Fraction(1, 10**4)  # of each point of a curve
@@ -223,35 +224,13 @@ class Composition(Rows):
         budget: ExactInput | None = None,
     ) -> Enclosure:
         """The least epsilon of (epsilon, 0)-DP: suprema of independent losses add up."""
-        narrow, bits = _precision(width, cap)
-        if (sides := sides_of(self.uses)) is not None:
-            if sides.pure is not None:
-                return Composition(sides.pure).pure(narrow, bits)
-            (found,) = sides.curve_between(
-                lambda uses: [Composition(uses).pure(narrow, bits)], lambda _: [_INFINITY], narrow
-            )
-            return found
-
-        def one_way(uses: Scenario) -> Enclosure:
-            return Enclosure.total(
-                divergence.pure_epsilon(mechanism, narrow, bits).times(times)
-                for mechanism, times in uses
-            )
-
-        return largest(dearest(self.uses), one_way)
+        return self._asked(_Ask(_PURE, *_precision(width, cap)))
 
     @overload
-    def renyi(
-        self,
-        order: ExactInput,
-        width: ExactInput = WIDTH,
-        cap: ExactInput = CAP,
-        *,
-        budget: ExactInput | None = None,
-    ) -> Enclosure: ...
+    def renyi(self, order: ExactInput, *precision: ExactInput, **named: Any) -> Enclosure: ...
 
     @overload
-    def renyi(self, order: Several, **precision: ExactInput) -> NDArray[np.object_]: ...
+    def renyi(self, order: Several, **named: Any) -> NDArray[np.object_]: ...
 
     @budgeted
     @_elementwise(lambda self, *orders, **named: self.renyi_curve(*orders, **named))
@@ -282,9 +261,9 @@ class Composition(Rows):
         """
         narrow, bits = _precision(width, cap)
         wanted = [exact(order, "order", above=1) for order in orders]
-        figures = [Figure("renyi", order) for order in wanted]
+        asks = [_Ask(Figure("renyi", order), narrow, bits) for order in wanted]
         closed = quickly(
-            lambda: [closed_form(self.uses, figure, narrow, bits) for figure in figures], [None]
+            lambda: [closed_form(self.uses, ask.figure, narrow, bits) for ask in asks], [None]
         )
         if all(one is not None for one in closed):
             return [one for one in closed if one is not None]
@@ -292,11 +271,7 @@ class Composition(Rows):
         with suppress(OutOfTimeError):
             with suppress(OutOfTimeError, ArithmeticError):
                 found = self._renyi_curve(wanted, narrow, bits)
-            missed = [
-                index
-                for index, one in enumerate(found)
-                if one.lower == 0 < one.upper or one.lower < one.upper == _INFINITY
-            ]
+            missed = [index for index, one in enumerate(found) if _is_open(one)]
             if missed:
                 again = [wanted[index] for index in missed]
                 if sides_of(self.uses) is None:
@@ -307,16 +282,8 @@ class Composition(Rows):
                     found[index] = found[index].intersection(bound)
             for index in missed:
                 if not found[index].is_finite():
-                    found[index] = self._renyi_at(wanted[index], found[index], bits)
+                    found[index] = self._in_time(asks[index], partial(found.__getitem__, index))
         return found
-
-    def _renyi_at(self, order: Fraction, known: Enclosure, cap: int) -> Enclosure:
-        """What pure epsilon tells besides; rho is at most epsilon^2/2, as in `zcdp`."""
-        return self._within_time(
-            lambda: known,
-            lambda dominating: dominating.renyi(order, _COARSE, cap),
-            lambda pure: min(pure, order * pure**2 / 2),
-        )
 
     def _renyi_curve(
         self, wanted: Sequence[Fraction], narrow: Fraction, bits: int
@@ -350,22 +317,7 @@ class Composition(Rows):
         budget: ExactInput | None = None,
     ) -> Enclosure:
         """The least rho of rho-zCDP: the supremum of the composed curve over all orders."""
-        narrow, bits = _precision(width, cap)
-        if (sides := sides_of(self.uses)) is not None:
-            (found,) = sides.curve_between(
-                lambda uses: [Composition(uses).zcdp(narrow, bits)],
-                lambda curve: [curve.rho],
-                narrow,
-            )
-            return found
-        found = self._within_time(
-            lambda: largest(dearest(self.uses), lambda uses: composed_zcdp(uses, narrow, bits)),
-            lambda dominating: dominating.zcdp(_COARSE, bits),
-            lambda pure: pure**2 / 2,  # Bun and Steinke, TCC 2016, Proposition 1.4
-        ).because(*self._open())
-        if found.lower == 0 < found.upper or found.lower < found.upper == _INFINITY:
-            found = found.intersection(first_bounds(self.uses, Figure("zcdp")))
-        return found
+        return self._asked(_Ask(Figure("zcdp"), *_precision(width, cap)))
 
     @budgeted
     @_answered(Enclosure.unknown(), "tests of one against the other")
@@ -380,23 +332,74 @@ class Composition(Rows):
 
         Known exactly for one use of most mechanisms and for Gaussian noise, else from both sides.
         """
-        narrow, bits = _precision(width, cap)
-        if (sides := sides_of(self.uses)) is not None:
-            return sides.between(
-                lambda uses, narrow: Composition(uses).gdp(narrow, bits), narrow, by_bins=True
-            )
-        return self._within_time(
-            lambda: composed_gdp(
-                self.uses,
-                lambda level: self.delta(level, _COARSE, bits, _QUICK),
-                lambda: self.pure(_COARSE, bits),
-                lambda: self.zcdp(_COARSE, bits),
-                narrow,
-                bits,
-            ),
-            lambda dominating: dominating.gdp(_COARSE, bits),
-            quick=lambda: first_bounds(self.uses, Figure("gdp")),
-        ).because(*self._open())
+        return self._asked(_Ask(Figure("gdp"), *_precision(width, cap)))
+
+    @overload
+    def delta(self, epsilon: ExactInput, *precision: Any, **named: Any) -> Enclosure: ...
+
+    @overload
+    def delta(self, epsilon: Several, **named: Any) -> NDArray[np.object_]: ...
+
+    @budgeted
+    @_elementwise(
+        lambda self, at, *more, **named: falling(
+            lambda epsilon: self.delta(epsilon, *more, **named),
+            [exact(epsilon, "epsilon", at_least=0) for epsilon in at],
+            Enclosure.probability(),
+        )
+    )
+    @_answered(Enclosure.probability(), "one event")
+    def delta(
+        self,
+        epsilon: ExactInput,
+        width: ExactInput = WIDTH,
+        cap: ExactInput = CAP,
+        work: ExactInput = WORK,
+        enough: Enough = never,
+        *,
+        budget: ExactInput | None = None,
+    ) -> Enclosure:
+        """The least delta of (epsilon, delta)-DP, epsilon >= 0.
+
+        work: about how many seconds losses that live on no lattice may take; where that ends the
+        search, the enclosure is wider than asked, and says why. enough: whether a first, coarse
+        enclosure will do, where a narrower one takes long.
+        """
+        figure = Figure("delta", exact(epsilon, "epsilon", at_least=0))
+        seconds = float(exact(work, "work", at_least=0))
+        return self._asked(_Ask(figure, *_precision(width, cap), seconds, enough))
+
+    @overload
+    def epsilon(self, delta: ExactInput, *precision: Any, **named: Any) -> Enclosure: ...
+
+    @overload
+    def epsilon(self, delta: Several, **named: Any) -> NDArray[np.object_]: ...
+
+    @budgeted
+    @_elementwise(
+        lambda self, at, *more, **named: falling(
+            lambda delta: self.epsilon(delta, *more, **named),
+            [exact(delta, "delta", at_least=0, at_most=1) for delta in at],
+            Enclosure.unknown(),
+        )
+    )
+    @_answered(Enclosure.unknown(), "one event")
+    def epsilon(
+        self,
+        delta: ExactInput,
+        width: ExactInput = WIDTH,
+        cap: ExactInput = CAP,
+        work: ExactInput = WORK,
+        enough: Enough = never,
+        *,
+        budget: ExactInput | None = None,
+    ) -> Enclosure:
+        """The least epsilon >= 0 of (epsilon, delta)-DP; work and enough as for `delta`."""
+        figure = Figure("epsilon", exact(delta, "delta", at_least=0, at_most=1))
+        seconds = float(exact(work, "work", at_least=0))
+        if figure == _PURE:
+            return self.pure(width, cap)
+        return self._asked(_Ask(figure, *_precision(width, cap), seconds, enough))
 
     @budgeted
     def profile(
@@ -439,186 +442,114 @@ class Composition(Rows):
         found = in_time(curves, None)
         return guessing(alphas, points) if found is None else found
 
-    @overload
-    def delta(
-        self,
-        epsilon: ExactInput,
-        width: ExactInput = WIDTH,
-        cap: ExactInput = CAP,
-        work: ExactInput = WORK,
-        enough: Enough = never,
-        *,
-        budget: ExactInput | None = None,
-    ) -> Enclosure: ...
+    def figure(self, figure: Figure, *precision: Any) -> Enclosure:
+        """The figure of this name; width and cap, and of delta and epsilon work and enough."""
+        at = () if figure.at is None else (figure.at,)
+        found: Enclosure = getattr(self, figure.quantity)(*at, *precision)
+        return found
 
-    @overload
-    def delta(self, epsilon: Several, **precision: ExactInput) -> NDArray[np.object_]: ...
+    # -- the way of all of them --------------------------------------------------------------------
 
-    @budgeted
-    @_elementwise(
-        lambda self, at, *more, **named: falling(
-            lambda epsilon: self.delta(epsilon, *more, **named),
-            [exact(epsilon, "epsilon", at_least=0) for epsilon in at],
-            Enclosure.probability(),
+    def _asked(self, ask: _Ask) -> Enclosure:
+        """By a formula; between other lists, where a use is known by these; else by its losses."""
+        figure, at = ask.figure, ask.figure.at
+        if at is not None and figure != _PURE:
+            if (closed := closed_form(self.uses, figure, ask.width, ask.cap)) is not None:
+                return closed
+            if (one := profiled(self.uses)) is not None:
+                if figure.quantity == "delta":
+                    return own_delta(one, at, ask.width)
+                if at < 1:
+                    return own_epsilon(one, at, self.pure(_COARSE))
+        if (sides := sides_of(self.uses)) is not None:
+            return self._between(sides, ask)
+        if figure == _PURE:
+            return largest(dearest(self.uses), lambda uses: composed_pure(uses, *ask[1:3]))
+        found = self._in_time(ask, lambda: self._measured(ask))
+        if figure == _RHO and _is_open(found):
+            found = found.intersection(first_bounds(self.uses, figure))
+        return found
+
+    def _between(self, sides: Sides, ask: _Ask) -> Enclosure:
+        """From the lists that cost less to those that cost more."""
+        figure, width = ask.figure, ask.width
+        if figure == _PURE and sides.pure is not None:
+            return Composition(sides.pure).pure(width, ask.cap)
+        if figure in (_PURE, _RHO):
+            (found,) = sides.curve_between(
+                lambda uses: [_of(uses, ask)],
+                lambda curve: [curve.rho if figure == _RHO else _INFINITY],
+                width,
+            )
+            return found
+        return (
+            sides.near(figure)
+            .between(
+                lambda uses, narrow: _of(uses, ask._replace(width=narrow)),
+                width,
+                lambda: self._besides(sides, ask),
+            )
+            .intersection(figure.trivial)
         )
-    )
-    @_answered(Enclosure.probability(), "one event")
-    def delta(
-        self,
-        epsilon: ExactInput,
-        width: ExactInput = WIDTH,
-        cap: ExactInput = CAP,
-        work: ExactInput = WORK,
-        enough: Enough = never,
-        *,
-        budget: ExactInput | None = None,
-    ) -> Enclosure:
-        """The least delta of (epsilon, delta)-DP, epsilon >= 0.
 
-        work: about how many seconds losses that live on no lattice may take; where that ends the
-        search, the enclosure is wider than asked, and says why. enough: whether a first, coarse
-        enclosure will do, where a narrower one takes long.
+    def _besides(self, sides: Sides, ask: _Ask) -> Enclosure:
+        """What else bounds delta and epsilon of such lists from above.
+
+        That is what measures itself; what the Rényi curve of all uses tells, where one is
+        guaranteed; and the pure epsilon, where few residues are left.
         """
-        narrow, bits = _precision(width, cap)
-        seconds = float(exact(work, "work", at_least=0))
-        level = exact(epsilon, "epsilon", at_least=0)
-        if (closed := closed_form(self.uses, Figure("delta", level), narrow, bits)) is not None:
-            return closed
-        if (one := profiled(self.uses)) is not None:
-            return own_delta(one, level, narrow)
-        if (sides := sides_of(self.uses)) is not None:
-            return (
-                sides.near(Figure("delta", level))
-                .between(
-                    lambda uses, narrow: Composition(uses).delta(
-                        level, narrow, bits, seconds, enough
-                    ),
-                    narrow,
-                    lambda: sides.delta(level).intersection(self._by_curve(sides, "delta", level)),
-                )
-                .intersection(Enclosure.probability())
-            )
-        return self._within_time(
-            lambda: self._composed(Figure("delta", level), narrow, bits, seconds, enough),
-            lambda dominating: dominating.delta(level, _COARSE, bits),
-            most=Fraction(1),
-            quick=lambda: self._in_little_time(Figure("delta", level)),
-        )
-
-    @overload
-    def epsilon(
-        self,
-        delta: ExactInput,
-        width: ExactInput = WIDTH,
-        cap: ExactInput = CAP,
-        work: ExactInput = WORK,
-        enough: Enough = never,
-        *,
-        budget: ExactInput | None = None,
-    ) -> Enclosure: ...
-
-    @overload
-    def epsilon(self, delta: Several, **precision: ExactInput) -> NDArray[np.object_]: ...
-
-    @budgeted
-    @_elementwise(
-        lambda self, at, *more, **named: falling(
-            lambda delta: self.epsilon(delta, *more, **named),
-            [exact(delta, "delta", at_least=0, at_most=1) for delta in at],
-            Enclosure.unknown(),
-        )
-    )
-    @_answered(Enclosure.unknown(), "one event")
-    def epsilon(
-        self,
-        delta: ExactInput,
-        width: ExactInput = WIDTH,
-        cap: ExactInput = CAP,
-        work: ExactInput = WORK,
-        enough: Enough = never,
-        *,
-        budget: ExactInput | None = None,
-    ) -> Enclosure:
-        """The least epsilon >= 0 of (epsilon, delta)-DP; work and enough as for `delta`."""
-        narrow, bits = _precision(width, cap)
-        seconds = float(exact(work, "work", at_least=0))
-        level = exact(delta, "delta", at_least=0, at_most=1)
-        if level == 0:
-            return self.pure(narrow, bits)
-        if (closed := closed_form(self.uses, Figure("epsilon", level), narrow, bits)) is not None:
-            return closed
-        if level < 1 and (one := profiled(self.uses)) is not None:
-            return own_epsilon(one, level, self.pure(_COARSE))
-        if (sides := sides_of(self.uses)) is not None:
-            return sides.near(Figure("epsilon", level)).between(
-                lambda uses, narrow: Composition(uses).epsilon(
-                    level, narrow, bits, seconds, enough
-                ),
-                narrow,
-                lambda: self._besides(sides, level, bits),
-            )
-        return self._within_time(
-            lambda: self._composed(Figure("epsilon", level), narrow, bits, seconds, enough),
-            lambda dominating: dominating.epsilon(level, _COARSE, bits),
-            lambda pure: pure,
-            quick=lambda: self._in_little_time(Figure("epsilon", level)),
-        )
-
-    def _in_little_time(self, figure: Figure) -> Enclosure:
-        found = worst(self.uses, lambda uses: in_little_time(uses, figure))
-        return found.because(*self._open())
-
-    def _besides(self, sides: Sides, delta: Fraction, cap: int) -> Enclosure:
-        """What else bounds the epsilon of vectors from above."""
-        if delta == 1:
+        figure, at = ask.figure, ask.figure.at
+        if at is None:
+            return figure.trivial
+        if figure == Figure("epsilon", Fraction(1)):
             return Enclosure.exactly(0)
-        mixed = sides.epsilon(delta).intersection(self._by_curve(sides, "epsilon", delta))
-        if not sides.is_reduced:
-            return mixed
-        return mixed.intersection(Enclosure(_ZERO, self.pure(_COARSE, cap).upper))
-
-    def _by_curve(self, sides: Sides, quantity: str, at: Fraction) -> Enclosure:
-        """At most what the Rényi curve of all uses together tells, where one is guaranteed."""
-        if not sides.guaranteed:
-            return Enclosure.unknown()
+        found = sides.delta(at) if figure.quantity == "delta" else sides.epsilon(at)
 
         def curve(orders: Sequence[Fraction]) -> list[Enclosure]:
-            known = [Enclosure.exactly(0)] * len(orders)
+            others = [Enclosure.exactly(0)] * len(orders)
             if sides.others:
-                known = Composition(sides.others).renyi_curve(orders, _CURVE)
-            return [
-                Enclosure.total(
-                    [
-                        found,
-                        *(
-                            Enclosure(one.at(a), one.at(a)).times(times)
-                            for one, times in sides.guaranteed
-                        ),
-                    ]
-                )
-                for found, a in zip(known, orders, strict=True)
+                others = Composition(sides.others).renyi_curve(orders, _CURVE)
+            bounds = [
+                [Enclosure(one.at(a), one.at(a)).times(times) for one, times in sides.guaranteed]
+                for a in orders
             ]
+            return [Enclosure.total([one, *more]) for one, more in zip(others, bounds, strict=True)]
 
-        convert = renyi_to_epsilon if quantity == "epsilon" else renyi_to_delta
-        with suppress(OutOfTimeError):
-            found = convert(curve, at, None, _COARSE)
-            return Enclosure(_ZERO, found.value.upper, by=("Rényi divergences",))
-        return Enclosure.unknown()
+        if sides.guaranteed:
+            convert = renyi_to_delta if figure.quantity == "delta" else renyi_to_epsilon
+            with suppress(OutOfTimeError):
+                most = convert(curve, at, None, _COARSE).value.upper
+                found = found.intersection(Enclosure(_ZERO, most, by=("Rényi divergences",)))
+        if figure.quantity == "epsilon" and sides.is_reduced:
+            most = self.pure(_COARSE, ask.cap).upper
+            found = found.intersection(Enclosure(_ZERO, most))
+        return found
 
-    def _composed(
-        self, figure: Figure, width: Fraction, cap: int, work: float, enough: Enough
-    ) -> Enclosure:
+    def _measured(self, ask: _Ask) -> Enclosure:
         """By what measures a single use, and several in one scenario."""
-        if self.times == 1 and allocation(self.uses[0].mechanism) is None:
+        figure, width, cap, work, enough = ask
+        if figure == _RHO:
+            found = largest(dearest(self.uses), lambda uses: composed_zcdp(uses, width, cap))
+        elif figure == _MU:
+            found = composed_gdp(
+                self.uses,
+                lambda level: self.delta(level, _COARSE, cap, _QUICK),
+                lambda: self.pure(_COARSE, cap),
+                lambda: self.zcdp(_COARSE, cap),
+                width,
+                cap,
+            )
+        else:
             assert figure.at is not None
-            measure = divergence.epsilon if figure.quantity == "epsilon" else divergence.delta
-            with suppress(ArithmeticError):  # where the loss is so large may be too far out
-                return measure(self.uses[0].mechanism, figure.at, width, cap)
-        found = worst(
-            self.uses,
-            lambda uses: measured(uses, figure, width, cap, work, enough),
-            lambda uses: measured(uses, figure, _ROUGH, cap, _QUICK, enough),
-        )
+            if self.times == 1 and allocation(self.uses[0].mechanism) is None:
+                measure = divergence.epsilon if figure.quantity == "epsilon" else divergence.delta
+                with suppress(ArithmeticError):  # where the loss is so large may be too far out
+                    return measure(self.uses[0].mechanism, figure.at, width, cap)
+            found = worst(
+                self.uses,
+                lambda uses: measured(uses, figure, width, cap, work, enough),
+                lambda uses: measured(uses, figure, _ROUGH, cap, _QUICK, enough),
+            )
         return found.because(*self._open())
 
     def _open(self) -> list[str]:
@@ -628,38 +559,77 @@ class Composition(Rows):
             return ["which datasets cost most in batches of a fixed size is open"]
         return []
 
-    def _within_time(
-        self,
-        measure: Callable[[], Enclosure],
-        instead: Callable[[Composition], Enclosure],
-        plain: Callable[[Fraction], Endpoint] = lambda _: _INFINITY,
-        most: Endpoint = _INFINITY,
-        quick: Callable[[], Enclosure] | None = None,
-    ) -> Enclosure:
-        """What is measured; where that says nothing, what pure epsilon alone implies.
+    def _quick(self, figure: Figure) -> Enclosure:
+        """What is known in any case, where the time ends."""
+        if figure == _MU:
+            return first_bounds(self.uses, figure).because(*self._open())
+        if figure.quantity in ("delta", "epsilon"):
+            found = worst(self.uses, lambda uses: in_little_time(uses, figure))
+            return found.because(*self._open())
+        return figure.trivial
 
-        quick: what is known in any case, asked for where the time ends.
+    def _in_time(self, ask: _Ask, measure: Callable[[], Enclosure]) -> Enclosure:
+        """What is measured, or quick; where that says nothing, what pure epsilon alone implies.
 
-        instead: the same of randomized response, than which no epsilon-DP mechanism is less
-        private (`ResponsePair`); that needs the pure epsilon of both ways round. plain: at most
-        what pure epsilon allows, without any work. most: what it cannot exceed in any case.
+        No epsilon-DP mechanism is less private than randomized response (`ResponsePair`); that
+        needs the pure epsilon of both ways round.
         """
-        found = Enclosure(_ZERO, most)
+        found = ask.figure.trivial
         try:
             found = measure()
         except OutOfTimeError:
             with suppress(OutOfTimeError):
-                found = found if quick is None else found.intersection(quick())
+                found = found.intersection(self._quick(ask.figure))
         if (found.is_finite() and found.upper != 1) or found.lower == found.upper:
             return found
         with suppress(OutOfTimeError):
             pure = self.pure(_COARSE).upper
             if pure == _INFINITY:
                 return found
-            by = ("pure epsilon",)
-            found = found.intersection(Enclosure(_ZERO, plain(Fraction(pure)), by=by))
+            most = _by_pure(ask.figure, Fraction(pure))
             if pure <= _LARGEST_RESPONSE and not is_one_way(self.uses):
                 response = compose(RandomizedResponse(Fraction(pure)))
                 if response != self:
-                    found = found.intersection(Enclosure(_ZERO, instead(response).upper, by=by))
+                    most = min(most, response.figure(ask.figure, _COARSE, ask.cap).upper)
+            found = found.intersection(Enclosure(_ZERO, most, by=("pure epsilon",)))
         return found
+
+
+class _Ask(NamedTuple):
+    """A figure, and how it is wanted; the last two are of delta and epsilon."""
+
+    figure: Figure
+    width: Fraction
+    cap: int
+    work: float = WORK
+    enough: Enough = never
+
+
+def _of(uses: Sequence[Use], ask: _Ask) -> Enclosure:
+    more = (ask.work, ask.enough) if ask.figure.quantity in ("delta", "epsilon") else ()
+    return Composition(uses).figure(ask.figure, ask.width, ask.cap, *more)
+
+
+def _is_open(found: Enclosure) -> bool:
+    """Is nothing known of one of its ends?"""
+    return found.lower == 0 < found.upper or found.lower < found.upper == _INFINITY
+
+
+def _by_pure(figure: Figure, pure: Fraction) -> Endpoint:
+    """At most what pure epsilon allows, without any work.
+
+    rho <= pure^2/2: Bun and Steinke, TCC 2016, Proposition 1.4.
+    """
+    if figure.quantity == "epsilon":
+        return pure
+    if figure == _RHO:
+        return pure**2 / 2
+    if figure.quantity == "renyi" and figure.at is not None:
+        return min(pure, figure.at * pure**2 / 2)
+    return _INFINITY
+
+
+def composed_pure(uses: Scenario, width: Fraction, cap: int) -> Enclosure:
+    """The pure epsilon of the uses of one scenario."""
+    each = (divergence.pure_epsilon(one, width, cap).times(times) for one, times in uses)
+    return Enclosure.total(each)

@@ -14,7 +14,7 @@ from functools import partial
 from ...exact.budget import QUICK, OutOfTimeError, quickly
 from ...exact.enclosure import ContradictionError, Enclosure
 from ...exact.rows import written
-from ..figure import Figure, anything, meeting
+from ..figure import Figure, meeting
 from ..losses.continuous import allocated, batches, profile
 from ..losses.continuous.uses import parts_of
 from ..losses.sums import (
@@ -98,7 +98,7 @@ def _coarsely(uses: Scenario, figure: Figure) -> Enclosure | None:
 
 def _from_above(uses: Scenario, figure: Figure) -> Enclosure:
     """By a Gaussian or by Rényi divergences. Raises OutOfTimeError where they tell nothing."""
-    found = nothing = anything(figure)
+    found = nothing = figure.trivial
     if figure.at or figure.quantity == "delta":
         for bound in (by_envelope, by_orders):
             with suppress(ArithmeticError):  # not known
@@ -114,7 +114,7 @@ def _at_least(uses: Scenario, figure: Figure, known: Enclosure) -> Enclosure:
     few = most_costly(uses)
     if len(few) == len(uses) or (found := _coarsely(few, figure)) is None:
         return known
-    below = Enclosure(found.lower, anything(figure).upper, by=found.by)
+    below = Enclosure(found.lower, figure.trivial.upper, by=found.by)
     return meeting(figure, Enclosure(known.lower, known.upper, by=known.by), below).because(
         FROM_SOME
     )
@@ -133,7 +133,7 @@ def narrowly(
 ) -> Enclosure:
     """What is exact, or as narrow as asked."""
     assert figure.at is not None
-    is_delta, nothing = figure.quantity == "delta", anything(figure)
+    is_delta, nothing = figure.quantity == "delta", figure.trivial
     known = nothing
     if figure == Figure("epsilon", Fraction(1)):
         return Enclosure.exactly(0)

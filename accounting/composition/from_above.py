@@ -27,7 +27,7 @@ from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism
 from ...mechanisms.sampled import likewise, unsampled
 from ..envelope import NoEnvelopeError, distance_at, unit_parameter
-from ..figure import Figure, anything
+from ..figure import Figure
 from ..losses.continuous import profile
 from ..losses.continuous.uses import parts_of
 from ..scenario import Scenario, Use
@@ -44,7 +44,7 @@ def by_envelope(uses: Scenario, figure: Figure) -> Enclosure:
     try:
         parts, _ = parts_of(enveloped(uses))
     except NoEnvelopeError:
-        return anything(figure)
+        return figure.trivial
     measured = profile.epsilon if figure.quantity == "epsilon" else profile.delta
     found = measured(parts, figure.at, _ROUGHLY)
     return Enclosure(Fraction(0), found.upper).found_by("Gaussian envelope")
@@ -81,7 +81,7 @@ def by_orders(uses: Scenario, figure: Figure) -> Enclosure:
     """Bounds of epsilon at a delta above 0, or of delta at an epsilon, by the orders in time."""
     assert figure.at is not None
     bound = epsilon_of if figure.quantity == "epsilon" else delta_of
-    found = anything(figure)
+    found = figure.trivial
     try:
         for order, total in _totals(uses):
             if total.is_finite():

@@ -20,7 +20,7 @@ from ...exact import Enclosure, Endpoint, OutOfTimeError, budget
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import RandomizedResponse
 from ..divergences.conversion import Conversion, zcdp_to_delta, zcdp_to_epsilon
-from ..figure import Figure, anything, meeting
+from ..figure import Figure, meeting
 from .composed import Composition, compose
 from .from_above import ORDERS, delta_of, epsilon_of
 
@@ -42,14 +42,14 @@ class Known:
 
     def learn(self, figure: Figure, value: Enclosure) -> None:
         """Keep what both this and what is known already leave of it."""
-        self._held[figure] = meeting(figure, self._held.get(figure, anything(figure)), value)
+        self._held[figure] = meeting(figure, self._held.get(figure, figure.trivial), value)
 
     def of(self, figure: Figure) -> Enclosure:
         """All that follows of this figure; `why` as it was learnt.
 
         Conversions are made in the time that is left; none that would take longer counts.
         """
-        found = self._held.get(figure, anything(figure))
+        found = self._held.get(figure, figure.trivial)
         for bound in self._ordered(figure):
             found = meeting(figure, found, bound)
         if not found.is_within(_NARROW):
@@ -107,7 +107,7 @@ class Known:
         """Upper bounds that have to be computed."""
         at = figure.at
         for dominating in self._dominating(figure):
-            yield partial(_of_another, dominating, figure)
+            yield lambda one=dominating: one.figure(figure, _ROUGHLY).upper  # type: ignore[misc]
         rho = self._rho().upper
         orders = [each for each in self._each("renyi") if each[1].is_finite()]
         if figure.quantity == "epsilon" and at:
@@ -131,18 +131,8 @@ def quickly(of: Composition) -> Known:
     """What a few milliseconds tell of most mechanisms, whatever time is left."""
     found = Known()
     for figure in (Figure("epsilon", _ZERO), *(Figure("renyi", order) for order in ORDERS)):
-        at = figure.at
-        ask = partial(of.renyi, at, _ROUGHLY) if at else partial(of.pure, _ROUGHLY)
+        ask = partial(of.figure, figure, _ROUGHLY)
         found.learn(figure, budget.quickly(ask, Enclosure.unknown(), _EACH))
-    return found
-
-
-def figure_of(of: Composition, figure: Figure, width: Fraction) -> Enclosure:
-    """It, measured."""
-    if figure.quantity in ("zcdp", "gdp"):
-        found: Enclosure = getattr(of, figure.quantity)(width)
-    else:
-        found = getattr(of, figure.quantity)(figure.at, width)
     return found
 
 
@@ -166,10 +156,6 @@ def _inverted(at: Fraction, points: list[tuple[Fraction, Enclosure]]) -> Iterato
             yield _to(place)
         elif value.greater_than(at) is True:
             yield _from(place)
-
-
-def _of_another(dominating: Composition, figure: Figure) -> Endpoint:
-    return figure_of(dominating, figure, _ROUGHLY).upper
 
 
 def _of_rho(convert: Callable[..., Conversion], rho: Endpoint, at: Fraction) -> Endpoint:

@@ -17,23 +17,27 @@ from mpmath import mpf
 
 import exactdp
 from exactdp import Enclosure, ParameterError
+from exactdp.accounting.composition.composed import _Ask
 from exactdp.accounting.composition.group import group_epsilon
 from exactdp.accounting.composition.rounding_cost import rounding_cost
 from exactdp.accounting.divergences.concentrated import _largest_curvature
 from exactdp.accounting.divergences.conversion import renyi_to_epsilon, zcdp_to_epsilon_simple
 from exactdp.accounting.divergences.finite_sums import Listed, two_way_sum
+from exactdp.accounting.figure import Figure
 from exactdp.accounting.losses.of_pair import windowed
 from exactdp.accounting.methods.classical import Each, theorem7
 from exactdp.accounting.methods.comparison import compare
 from exactdp.accounting.participation.appendix_i import optimal_share
 from exactdp.accounting.participation.choices import Choices, Offer
-from exactdp.exact import working_precision
+from exactdp.exact import WIDTH, working_precision
 from exactdp.exact.errors import DoesNotApplyError
 from exactdp.mechanisms import RandomRate
 from exactdp.mechanisms.laws import PolyaDifference
 from exactdp.mechanisms.pair import FinitePair
 from exactdp.mechanisms.selection import AnyScores, Raised
 from exactdp.mechanisms.shift_pair import ShiftPair
+
+_OF_ORDER_3 = _Ask(Figure("renyi", Fraction(3)), WIDTH, 1000)
 
 
 @pytest.mark.slow
@@ -92,20 +96,18 @@ def test_raised_pairs_dominate_what_lies_between_them(epsilon: Fraction) -> None
         assert (q + other_q) / 2 <= oracles.exactly(truth * mpmath.exp(-t))
 
 
-@pytest.mark.contract
 def test_what_pure_epsilon_tells_of_a_divergence_is_an_upper_bound() -> None:
     """Where nothing else is known; epsilon is 6, the divergence that of the closed form."""
     laplace = exactdp.compose("laplace:scale=1/2*3")
-    found = laplace._renyi_at(Fraction(3), Enclosure.unknown(), 1000)
+    found = laplace._in_time(_OF_ORDER_3, Enclosure.unknown)
     once = mpmath.log(mpf(3) / 5 * mpmath.exp(4) + mpf(2) / 5 * mpmath.exp(-6)) / 2
     assert oracles.exactly(3 * once) <= found.upper
 
 
-@pytest.mark.contract
 def test_what_pure_epsilon_tells_is_what_randomized_response_attains() -> None:
     """That no mechanism of this pure epsilon exceeds it is all that is told; one bit is as dear."""
     one_bit = exactdp.compose("one-bit-mean:epsilon=1")
-    found = one_bit._renyi_at(Fraction(3), Enclosure.unknown(), 1000)
+    found = one_bit._in_time(_OF_ORDER_3, Enclosure.unknown)
     p = 1 / (1 + mpmath.exp(-1))
     assert oracles.exactly(mpmath.log(p**3 / (1 - p) ** 2 + (1 - p) ** 3 / p**2) / 2) <= found.upper
 

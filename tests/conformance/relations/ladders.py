@@ -16,10 +16,10 @@ from conformance.relations.vectors import histogram, vectors
 from exactdp import Composition, Enclosure
 from exactdp.accounting.composition.composed_profile import in_little_time, narrowly
 from exactdp.accounting.composition.from_above import by_envelope, by_orders
-from exactdp.accounting.composition.known import Known, figure_of
+from exactdp.accounting.composition.known import Known
 from exactdp.accounting.composition.profiled import profiled
 from exactdp.accounting.composition.vectors import Sides, sides_of
-from exactdp.accounting.figure import ContradictionError, Figure, anything
+from exactdp.accounting.figure import ContradictionError, Figure
 from exactdp.accounting.losses.sums import composed_delta, composed_epsilon
 from exactdp.accounting.scenario import Scenario as Uses
 from exactdp.accounting.scenario import Use, worst
@@ -94,11 +94,11 @@ def _measured(figure: Figure, uses: Uses) -> Enclosure:
         return of.delta(figure.at, _WIDTH, work=_WORK)
     if figure.quantity == "epsilon":
         return of.epsilon(figure.at, _WIDTH, work=_WORK)
-    return figure_of(of, figure, _WIDTH)
+    return of.figure(figure, _WIDTH)
 
 
 def _below(figure: Figure, uses: Uses) -> Enclosure:
-    return Enclosure(_measured(figure, uses).lower, anything(figure).upper)
+    return Enclosure(_measured(figure, uses).lower, figure.trivial.upper)
 
 
 def _above(figure: Figure, uses: Uses) -> Enclosure:
@@ -145,15 +145,15 @@ def _of_scenarios(of: Composition, figure: Figure) -> Iterator[_Method]:
 def _added(of: Composition, figure: Figure) -> Enclosure:
     """At most what the uses cost one by one; epsilon and delta with equal shares of delta."""
     if of.times > _MOST_USES or (figure.quantity == "delta" and figure.at):
-        return anything(figure)
+        return figure.trivial
     share = figure
     if figure.quantity == "gdp":
-        return anything(figure)
+        return figure.trivial
     if figure.quantity == "epsilon" and figure.at:
         share = Figure("epsilon", figure.at / of.times)
     each = [_measured(share, (Use(use.mechanism, 1),)).times(use.times) for use in of.uses]
     found = Enclosure(Fraction(0), Enclosure.total(each).upper)
-    return found.intersection(anything(figure))
+    return found.intersection(figure.trivial)
 
 
 def _by_others(of: Composition, figure: Figure) -> Enclosure:
