@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve, frozen
 
 from ..accounting.composition.composed import Composition, compose
-from ..accounting.composition.known import Known, quickly
+from ..accounting.composition.known import Known
 from ..accounting.figure import UPPER_BOUND, Figure
 from ..accounting.losses.sums import OFF_LATTICE, WORK
 from ..accounting.methods.classical import DoesNotApplyError
@@ -137,19 +136,15 @@ def measure(
 
 
 def _closed(composition: Composition, results: list[Measured], width: Width) -> list[Measured]:
-    """Where nothing was found of a figure, what the others tell of it, and what is quick."""
+    """Where nothing was found of a figure, what the others tell of it."""
     if not any(each.is_undecided for each in results):
         return results
-    known, closed = Known(), []
-    with suppress(ArithmeticError, NotImplementedError):
-        known = quickly(composition)
+    known, closed = Known(composition), []
     for each in results:
         known.learn(each.figure, each.value)
     for each in results:
-        value = each.value
-        if each.is_undecided:
-            value = budget.quickly(partial(known.of, each.figure), value)
-        found = evolve(each, value=value)
+        value = budget.quickly(partial(known.of, each.figure), each.value)
+        found = evolve(each, value=value) if each.is_undecided else each
         if found.is_undecided != each.is_undecided:
             found = evolve(found, note=_wide(width, value.why))
         closed.append(found)
@@ -208,13 +203,7 @@ def _attempt(compute: Callable[[], Enclosure]) -> tuple[Enclosure, str | None]:
 
 def epsilon_of(mechanism: Mechanism, times: int, delta: Fraction) -> Enclosure:
     """With both bounds, as far as the time allows; at least what is quick."""
-    composition = compose((mechanism, times))
-    found = _attempt(lambda: composition.epsilon(delta, _SHOWN))[0]
-    if found.is_finite():
-        return found
-    known, figure = quickly(composition), Figure("epsilon", delta)
-    known.learn(figure, found)
-    return budget.quickly(partial(known.of, figure), found)
+    return _attempt(lambda: compose((mechanism, times)).epsilon(delta, _SHOWN))[0]
 
 
 def _wide(width: Width, reasons: Sequence[str]) -> str:

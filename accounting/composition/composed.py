@@ -22,17 +22,17 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from ...exact import CAP, WIDTH, Enclosure, Endpoint, ExactInput, ParameterError, exact, whole
+from ...exact import CAP, WIDTH, Enclosure, ExactInput, ParameterError, exact, whole
 from ...exact.budget import OutOfTimeError, budgeted, in_any_case, in_time, quickly
 from ...exact.rows import Rows, written
 from ...mechanisms.allocation import allocation
 from ...mechanisms.fixed_size import FixedSize
-from ...mechanisms.mechanism import Mechanism, RandomizedResponse
+from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.sampled import unsampled
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
-from ..figure import Figure
+from ..figure import Figure, meeting
 from ..losses.sums import WORK, Enough, never
-from ..scenario import Scenario, Use, dearest, is_one_way, largest, neighbours, worst
+from ..scenario import Scenario, Use, dearest, largest, neighbours, worst
 from . import divergence
 from .composed_gdp import composed_gdp
 from .composed_profile import in_little_time, measured
@@ -48,7 +48,6 @@ __all__ = ["Composition", "Use", "compose"]
 _LOG = logging.getLogger(__name__)
 _MOST_USES = 10**9
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
-_LARGEST_RESPONSE = 10_000  # the largest epsilon of `RandomizedResponse`
 _PURE, _RHO, _MU = Figure("epsilon", Fraction(0)), Figure("zcdp"), Figure("gdp")
 _COARSE = Fraction(1, 10**6)
 _CURVE = Fraction(1, 10**9)  # of divergences that are converted
@@ -569,11 +568,10 @@ class Composition(Rows):
         return figure.trivial
 
     def _in_time(self, ask: _Ask, measure: Callable[[], Enclosure]) -> Enclosure:
-        """What is measured, or quick; where that says nothing, what pure epsilon alone implies.
+        """What is measured, or quick; where that says nothing, what other figures imply."""
+        from .from_above import ORDERS
+        from .known import quickly
 
-        No epsilon-DP mechanism is less private than randomized response (`ResponsePair`); that
-        needs the pure epsilon of both ways round.
-        """
         found = ask.figure.trivial
         try:
             found = measure()
@@ -582,17 +580,9 @@ class Composition(Rows):
                 found = found.intersection(self._quick(ask.figure))
         if (found.is_finite() and found.upper != 1) or found.lower == found.upper:
             return found
-        with suppress(OutOfTimeError):
-            pure = self.pure(_COARSE).upper
-            if pure == _INFINITY:
-                return found
-            most = _by_pure(ask.figure, Fraction(pure))
-            if pure <= _LARGEST_RESPONSE and not is_one_way(self.uses):
-                response = compose(RandomizedResponse(Fraction(pure)))
-                if response != self:
-                    most = min(most, response.figure(ask.figure, _COARSE, ask.cap).upper)
-            found = found.intersection(Enclosure(_ZERO, most, by=("pure epsilon",)))
-        return found
+        # divergences are asked from here themselves: of these, pure epsilon alone tells more
+        known = quickly(self, ORDERS if ask.figure.quantity != "renyi" else ())
+        return meeting(ask.figure, found, known.of(ask.figure))
 
 
 class _Ask(NamedTuple):
@@ -613,20 +603,6 @@ def _of(uses: Sequence[Use], ask: _Ask) -> Enclosure:
 def _is_open(found: Enclosure) -> bool:
     """Is nothing known of one of its ends?"""
     return found.lower == 0 < found.upper or found.lower < found.upper == _INFINITY
-
-
-def _by_pure(figure: Figure, pure: Fraction) -> Endpoint:
-    """At most what pure epsilon allows, without any work.
-
-    rho <= pure^2/2: Bun and Steinke, TCC 2016, Proposition 1.4.
-    """
-    if figure.quantity == "epsilon":
-        return pure
-    if figure == _RHO:
-        return pure**2 / 2
-    if figure.quantity == "renyi" and figure.at is not None:
-        return min(pure, figure.at * pure**2 / 2)
-    return _INFINITY
 
 
 def composed_pure(uses: Scenario, width: Fraction, cap: int) -> Enclosure:

@@ -10,7 +10,7 @@ here first, and shows what this gives back: never less than what follows from an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -18,9 +18,10 @@ from functools import partial
 
 from ...exact import Enclosure, Endpoint, OutOfTimeError, budget
 from ...mechanisms.continuous import ContinuousNoise, Shape
-from ...mechanisms.mechanism import RandomizedResponse
+from ...mechanisms.mechanism import Mechanism, RandomizedResponse
 from ..divergences.conversion import Conversion, zcdp_to_delta, zcdp_to_epsilon
 from ..figure import Figure, meeting
+from ..scenario import is_one_way
 from .composed import Composition, compose
 from .from_above import ORDERS, delta_of, epsilon_of
 
@@ -35,9 +36,15 @@ _EACH = 50_000  # units of work
 
 
 class Known:
-    """Figures of one composition, each an enclosure of its true value."""
+    """Figures of one composition, each an enclosure of its true value.
 
-    def __init__(self) -> None:
+    What a pure epsilon implies of rho, and that randomized response dominates, holds where it is of
+    both orders of the two datasets: of one, (1, 0) against (1/2, 1/2) has the pure epsilon log 2,
+    and that is its rho too.
+    """
+
+    def __init__(self, of: Composition) -> None:
+        self._of, self._one_way = of, is_one_way(of.uses)
         self._held: dict[Figure, Enclosure] = {}
 
     def learn(self, figure: Figure, value: Enclosure) -> None:
@@ -97,7 +104,7 @@ class Known:
         found = self._held.get(Figure("zcdp"), Enclosure.unknown())
         for order, value in self._each("renyi"):
             found = meeting(Figure("zcdp"), found, _from(value.times(1 / order).lower))
-        for figure in (Figure("epsilon", _ZERO), Figure("gdp")):
+        for figure in (Figure("gdp"), *([] if self._one_way else [Figure("epsilon", _ZERO)])):
             high = self._held.get(figure, Enclosure.unknown()).upper
             if high != _INFINITY:
                 found = meeting(Figure("zcdp"), found, _to(Fraction(high) ** 2 / 2))
@@ -107,7 +114,7 @@ class Known:
         """Upper bounds that have to be computed."""
         at = figure.at
         for dominating in self._dominating(figure):
-            yield lambda one=dominating: one.figure(figure, _ROUGHLY).upper  # type: ignore[misc]
+            yield lambda other=dominating: other.figure(figure, _ROUGHLY).upper  # type: ignore[misc]
         rho = self._rho().upper
         orders = [each for each in self._each("renyi") if each[1].is_finite()]
         if figure.quantity == "epsilon" and at:
@@ -118,19 +125,21 @@ class Known:
             yield from (partial(delta_of, order, value.upper, at) for order, value in orders)
 
     def _dominating(self, figure: Figure) -> Iterator[Composition]:
-        """Mechanisms than which this one is not less private."""
+        """Other mechanisms than which this one is not less private."""
         pure = self._held.get(Figure("epsilon", _ZERO), Enclosure.unknown()).upper
-        if pure <= _LARGEST_RESPONSE and figure != ("epsilon", _ZERO):
-            yield compose(RandomizedResponse(Fraction(pure)))
         mu = self._held.get(Figure("gdp"), Enclosure.unknown()).upper
+        others: list[Mechanism] = []
+        if 0 < pure <= _LARGEST_RESPONSE and figure != ("epsilon", _ZERO) and not self._one_way:
+            others.append(RandomizedResponse(Fraction(pure)))
         if _LEAST <= mu <= _MOST and figure.quantity != "gdp":
-            yield compose(ContinuousNoise(Shape.GAUSSIAN, 1 / Fraction(mu)))
+            others.append(ContinuousNoise(Shape.GAUSSIAN, 1 / Fraction(mu)))
+        return (other for other in map(compose, others) if other != self._of)
 
 
-def quickly(of: Composition) -> Known:
+def quickly(of: Composition, orders: Sequence[Fraction] = ORDERS) -> Known:
     """What a few milliseconds tell of most mechanisms, whatever time is left."""
-    found = Known()
-    for figure in (Figure("epsilon", _ZERO), *(Figure("renyi", order) for order in ORDERS)):
+    found = Known(of)
+    for figure in (Figure("epsilon", _ZERO), *(Figure("renyi", order) for order in orders)):
         ask = partial(of.figure, figure, _ROUGHLY)
         found.learn(figure, budget.quickly(ask, Enclosure.unknown(), _EACH))
     return found
