@@ -34,7 +34,7 @@ from ..composition.composed import Composition, compose
 from ..levels import read_delta, read_epsilon
 
 _INFINITE = Decimal("Infinity")
-LARGEST_EPSILON = 10_000  # of one use, for randomized response
+_LARGEST_EPSILON = 10_000  # of one use, for randomized response
 _SPARE_DIGITS = 3  # of an epsilon_i that is handed on, beyond those that the result is to have
 
 
@@ -152,8 +152,8 @@ def _of_responses(
     """The same number of the randomized responses that dominate the uses."""
     if any(each.epsilon.lower == _INFINITE for each in uses):
         return at_infinity
-    if any(each.epsilon.at_most(LARGEST_EPSILON) is not True for each in uses):
-        raise DoesNotApplyError(f"some epsilon_i is not known to be at most {LARGEST_EPSILON}")
+    if any(each.epsilon.at_most(_LARGEST_EPSILON) is not True for each in uses):
+        raise DoesNotApplyError(f"some epsilon_i is not known to be at most {_LARGEST_EPSILON}")
     low, high = (_responses(uses, rounding, width) for rounding in (ROUND_FLOOR, ROUND_CEILING))
     lower = measure(low)
     upper = lower if low == high else measure(high)

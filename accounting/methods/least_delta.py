@@ -72,9 +72,9 @@ def _located(condition: Condition, narrow: Fraction) -> Fraction:
 
 
 def _log_ratio(value: Enclosure, bound: Fraction) -> float:
-    """log(value/bound), bound > 0; exact to the last digits where that is near 0."""
-    if value.lower == Decimal("Infinity"):
-        return math.inf
+    """log(value/bound), exact to the last digits near 0; infinite for a bound of 0."""
+    if value.lower == Decimal("Infinity") or not bound:
+        return -math.inf if value.at_most(bound) else math.inf
     lower = Fraction(value.lower)
     ratio = (lower + Fraction(value.upper)) / (2 * bound) if value.is_finite() else lower / bound
     if ratio <= 0:
