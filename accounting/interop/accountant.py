@@ -6,8 +6,8 @@
 Epsilon and delta are upper ends, rounded up: never below the truth. Lists of mechanisms go through
 the composition here, with its enclosures. Where some events are known by a bound of their privacy
 profile (`profiles`), all are put on a grid of losses, and composed there in integers rounded up.
-Where some are known by their Rényi divergences alone (`renyi_bounds`), those of all are added up
-and converted (Canonne, Kamath, Steinke, NeurIPS 2020, Proposition 12). `reading` has the events.
+Where some are known by their Rényi divergences alone, those of all are added up and converted
+(Canonne, Kamath, Steinke, NeurIPS 2020, Proposition 12). `reading` has the events.
 """
 
 from __future__ import annotations

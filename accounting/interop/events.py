@@ -14,9 +14,9 @@ from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..composition.composed import Composition, Use
+from .account import RenyiBound
 from .profiles import LossProfile
 from .reading import RELATIONS, NeighboursError, UnsupportedEventError, read
-from .renyi_bounds import RenyiBound
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent

@@ -53,13 +53,12 @@ from ...mechanisms.pair import FinitePair
 from ...mechanisms.reach import Reach
 from ...mechanisms.schemes import with_users
 from ...mechanisms.vector import VectorNoise
+from .account import Concentrated, Part, Repeated, SampledConcentrated
 from .profiles import LossProfile, NormalMixtures, SampledShift, Told
-from .renyi_bounds import Concentrated, RenyiBound, Repeated, SampledConcentrated
 
 ADD, ONE, SPECIAL = "ADD_OR_REMOVE_ONE", "REPLACE_ONE", "REPLACE_SPECIAL"
 RELATIONS = (ADD, ONE, SPECIAL)
 
-Part: TypeAlias = Mechanism | LossProfile | RenyiBound | None  # None: nothing is private
 Found: TypeAlias = tuple[Part, int, str]
 
 _MOST_DEEP = 50
