@@ -36,8 +36,7 @@ if TYPE_CHECKING:
         RenyiFilter,
         ZcdpFilter,
     )
-    from .participation.gaussian_odometer import GaussianOdometer
-    from .participation.odometer import RenyiOdometer
+    from .participation.odometer import GaussianOdometer, RenyiOdometer
     from .participation.returning_users import ParticipationError, ReturningUsers, plan
 
 __all__ = [
@@ -108,8 +107,7 @@ __getattr__ = lazily(
             "RenyiFilter",
             "ZcdpFilter",
         ],
-        ".participation.gaussian_odometer": ["GaussianOdometer"],
-        ".participation.odometer": ["RenyiOdometer"],
+        ".participation.odometer": ["GaussianOdometer", "RenyiOdometer"],
         ".participation.returning_users": ["ParticipationError", "ReturningUsers", "plan"],
         ".composition.tradeoff": ["Tradeoff"],
     },
