@@ -44,6 +44,10 @@ _NARROWER = Fraction(1, 10**4)  # a curve that is converted is so much narrower 
 Measure: TypeAlias = Callable[[Composition, Fraction, Fraction], Enclosure]
 
 
+def _no_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> Enclosure:
+    raise DoesNotApplyError("asked for epsilon only")
+
+
 @frozen
 class Method:
     """A way to account. Both functions raise DoesNotApplyError where it has nothing to say.
@@ -63,7 +67,7 @@ class Method:
     title: str
     remark: str
     epsilon: Measure
-    delta: Measure
+    delta: Measure = _no_delta
 
 
 class Reported(NamedTuple):
