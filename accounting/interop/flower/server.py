@@ -15,7 +15,7 @@ from ....exact.extra import bring
 from ....exact.number import ExactInput, ParameterError, exact
 from ....mechanisms.protocols.federated import Encoding
 from .account import FederatedAccount
-from .carrier import Carrier
+from .client import Carrier
 
 if TYPE_CHECKING:
     from flwr.common import FitIns, FitRes, Parameters
@@ -35,7 +35,7 @@ def secagg_workflow(
     reconstruction_threshold: int | float,
     timeout: float | None = None,
 ) -> SecAggPlusWorkflow:
-    """Flower's SecAgg+ with settings under which it carries residues mod 2^bits (see `carrier`).
+    """Flower's SecAgg+ with settings under which it carries residues mod 2^bits (see `Carrier`).
 
     encoding: what clients send. num_shares, reconstruction_threshold, timeout: as Flower has them.
     Its warning of an overflow does not apply: sums are meant to wrap.
