@@ -14,8 +14,12 @@ from exactdp.accounting.participation.appendix_i import (
     advanced_share,
     noise_per_batch,
     optimal_share,
-    skellam,
 )
+from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian
+
+
+def noise(variance: Fraction) -> AdditiveNoise:
+    return AdditiveNoise(DiscreteGaussian(variance), 1)
 
 
 def point_delta(epsilon: Fraction, delta: Fraction, count: int, level: Fraction) -> mpf:
@@ -52,11 +56,11 @@ def test_the_share_of_theorem_7_and_its_condition() -> None:
 
 def test_bad_input_is_named() -> None:
     with pytest.raises(ParameterError, match="delta must be"):
-        noise_per_batch(1, 0, skellam())
+        noise_per_batch(1, 0, noise)
     with pytest.raises(ParameterError, match="epsilon must be"):
-        noise_per_batch(0, "0.1", skellam())
+        noise_per_batch(0, "0.1", noise)
     with pytest.raises(ParameterError, match="batches must be"):
-        noise_per_batch(1, "0.1", skellam(), [0])
+        noise_per_batch(1, "0.1", noise, [0])
 
 
 def test_a_share_that_is_known_between_two_ends_costs_what_lies_between(monkeypatch):
@@ -64,7 +68,6 @@ def test_a_share_that_is_known_between_two_ends_costs_what_lies_between(monkeypa
     for name in ("advanced_share", "optimal_share"):
         monkeypatch.setattr(appendix_i, name, lambda *given: share)
     monkeypatch.setattr(appendix_i, "least_noise", lambda cost, *given: cost(Fraction(400)))
-    noise = appendix_i.discrete_gaussian()
     [row] = appendix_i.noise_per_batch(1, "1e-5", noise, (1,))
     for end in (share.lower, share.upper):
         cost = compose(noise(Fraction(400))).delta(Fraction(end))
