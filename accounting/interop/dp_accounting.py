@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from ...exact import ExactInput, ParameterError, ball, exact, working_precision
+from ...exact.extra import bring
 from ...exact.rounding import float_above
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import Composition, compose
@@ -61,17 +62,15 @@ def to_dp_accounting(
     >>> round(pld.get_epsilon_for_delta(1e-6), 6)
     1.788609
     """
-    try:
-        from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
-    except ImportError as error:
-        raise ImportError('dp_accounting is needed: pip install "exactdp[interop]"') from error
+    module = bring("dp_accounting.pld.privacy_loss_distribution", "interop")
     step, share = _step(interval), exact(tail, "tail", above=0, below=1)
     composition = compose(what)
     with working_precision(_BITS):
         grid = Grid(step, Fraction(0) if step.numerator.bit_length() <= _SHORT else _ULP)
         laws = composition_laws(composition, grid, share)
         pmfs = [_pmf(law, step, composition.times > 1) for law in laws]
-    return PrivacyLossDistribution(*pmfs)
+    found: PrivacyLossDistribution = module.PrivacyLossDistribution(*pmfs)
+    return found
 
 
 def rdp_epsilons(what: Mechanism | Composition, orders: Sequence[ExactInput]) -> list[float]:
