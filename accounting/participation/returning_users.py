@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from fractions import Fraction
 from functools import cache, lru_cache, reduce
 from types import MappingProxyType
@@ -128,21 +127,18 @@ class ReturningUsers:
         """
         count, names = read_times(times), _names(users)
         kind = Kind(run, mechanism)
-        kinds = self.kinds if kind in self.kinds else (*self.kinds, kind)
         self._admit(mechanism)
+        kinds = tuple(dict.fromkeys((*self.kinds, kind)))
         index = kinds.index(kind)
-        following: dict[History, History] = {}
         histories = dict(self.histories)
         for user in names:
-            before = histories.get(user, ())
-            if before not in following:
-                following[before] = _extended(before, index, count)
-                total = sum(often for _, often in following[before])
-                if self.limit is not None and total > self.limit:
-                    raise ParticipationError(
-                        user, f"would take part in {total} batches: at most {self.limit} allowed"
-                    )
-            histories[user] = following[before]
+            history = Counter(dict(histories.get(user, ()))) + Counter({index: count})
+            if self.limit is not None and history.total() > self.limit:
+                raise ParticipationError(
+                    user,
+                    f"would take part in {history.total()} batches: at most {self.limit} allowed",
+                )
+            histories[user] = tuple(sorted(history.items()))
         return evolve(self, kinds=kinds, histories=histories)
 
     def batches(self, user: User, run: str | None = None) -> int:
@@ -156,12 +152,11 @@ class ReturningUsers:
 
     def groups(self, run: str | None = None) -> list[Group]:
         """What occurs, largest number of uses first, and how many users have each."""
-        users: dict[Composition, int] = {}
+        users = Counter[Composition]()
         for history, count in Counter(self.histories.values()).items():
-            composition = self._composition(history, run)
-            if composition is not None:
-                users[composition] = users.get(composition, 0) + count
-        found = [Group(composition, count) for composition, count in users.items()]
+            if composition := self._composition(history, run):
+                users[composition] += count
+        found = [Group(*group) for group in users.items()]
         return sorted(found, key=lambda group: -group.composition.times)
 
     def spent(
@@ -176,9 +171,7 @@ class ReturningUsers:
 
         None where the method does not apply.
         """
-        level = read_delta(delta)
-        composition = self.composition(user, run)
-        return {method.name: reported(method, composition, level, width) for method in methods}
+        return _by_name(self.composition(user, run), delta, methods, width)
 
     def worst(
         self,
@@ -234,13 +227,12 @@ class ReturningUsers:
     def _composition(self, history: History, run: str | None) -> Composition | None:
         """Equal for histories that cost the same, whatever their runs."""
         mechanisms = [kind.mechanism for kind in self.kinds]
-        counts: dict[int, int] = {}
-        for index, often in history:
-            if run in (None, self.kinds[index].run):
-                first = mechanisms.index(mechanisms[index])
-                counts[first] = counts.get(first, 0) + often
-        uses = [Use(mechanisms[index], often) for index, often in sorted(counts.items())]
-        return Composition(uses) if uses else None
+        uses = [
+            (mechanisms.index(mechanisms[index]), often)
+            for index, often in history
+            if run in (None, self.kinds[index].run)
+        ]
+        return compose(*((mechanisms[i], often) for i, often in sorted(uses))) if uses else None
 
 
 def plan(
@@ -262,8 +254,13 @@ def plan(
     >>> plan(one, 3, "1e-6")["exact"] <= "0.3"
     True
     """
+    return _by_name(compose((mechanism, read_times(batches))), delta, methods, width)
+
+
+def _by_name(
+    composition: Composition | None, delta: ExactInput, methods: Sequence[Method], width: Fraction
+) -> dict[str, Enclosure | None]:
     level = read_delta(delta)
-    composition = compose((mechanism, read_times(batches)))
     return {method.name: reported(method, composition, level, width) for method in methods}
 
 
@@ -274,11 +271,12 @@ def reported(
     """The epsilon that the method reports; None where it does not apply."""
     if composition is None:
         return _NOTHING
-    with suppress(ArithmeticError):  # its conditions may not hold, or not be told to hold
+    try:
         found = method.epsilon(composition, delta, width)
-        spend()  # what is known for want of time is not kept
-        return found
-    return None
+    except ArithmeticError:  # its conditions may not hold, or not be told to hold
+        return None
+    spend()  # what is known for want of time is not kept
+    return found
 
 
 def remaining(
@@ -337,22 +335,11 @@ def _names(users: Iterable[User]) -> list[User]:
     return names
 
 
-def _extended(history: History, index: int, times: int) -> History:
-    counts = dict(history)
-    counts[index] = counts.get(index, 0) + times
-    return tuple(sorted(counts.items()))
-
-
 def _largest(compositions: Sequence[Composition]) -> list[Composition]:
     """Those that no other one contains. compositions: distinct, largest number of uses first."""
-    kept: list[dict[Mechanism, int]] = []
-    found = []
+    kept: dict[Composition, Counter[Mechanism]] = {}
     for composition in compositions:
-        uses = {use.mechanism: use.times for use in composition.uses}
-        if not any(
-            all(other.get(mechanism, 0) >= times for mechanism, times in uses.items())
-            for other in kept
-        ):
-            kept.append(uses)
-            found.append(composition)
-    return found
+        uses = Counter(dict(composition.uses))
+        if not any(uses <= other for other in kept.values()):
+            kept[composition] = uses
+    return list(kept)
