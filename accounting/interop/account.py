@@ -37,9 +37,7 @@ from typing import TypeAlias
 from attrs import evolve, frozen
 from flint import arb
 
-from ...exact.enclosure import Enclosure, Endpoint
-from ...exact.number import ball
-from ...exact.precision import enclose, working_precision
+from ...exact import Enclosure, Endpoint, ball, enclose, working_precision
 from ...exact.roots import halved
 from ...exact.square_root import squared
 from ...mechanisms.continuous import continuous

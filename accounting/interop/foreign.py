@@ -33,10 +33,7 @@ from typing import TypeAlias
 
 from flint import arb
 
-from ...exact.budget import OutOfTimeError
-from ...exact.enclosure import Enclosure, Endpoint
-from ...exact.number import ParameterError, ball
-from ...exact.precision import enclose, refine
+from ...exact import Enclosure, Endpoint, OutOfTimeError, ParameterError, ball, enclose, refine
 from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ...mechanisms.laws.closed_forms import Gaussians
 from ...mechanisms.laws.skellam import Skellam

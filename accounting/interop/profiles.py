@@ -17,8 +17,7 @@ from typing import TypeAlias
 from attrs import frozen
 from flint import arb, ctx
 
-from ...exact.budget import spend
-from ...exact.number import ball
+from ...exact import ball, spend
 from ...exact.roots import first_met_near
 from ..composition.loss_grid import Grid, GridLaw, law_of_chords
 from ..divergences import gaussian

@@ -34,14 +34,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from math import inf, isqrt
 from typing import Any, TypeAlias
 
 from attrs import frozen
 from flint import arb
 
-from ...exact.number import ParameterError, ball, exact, whole
-from ...exact.precision import enclose, working_precision
+from ...exact import ParameterError, ball, enclose, exact, whole, working_precision
 from ...exact.square_root import square_root
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.dominating import RenyiCurve
@@ -194,14 +194,10 @@ def _of(mechanism: Mechanism, relation: str, rate: Fraction = Fraction(1)) -> Me
     return with_users({"neighbours": _neighbours(relation)} | sampled, mechanism)
 
 
-def _gaussian(event: Event, relation: str) -> _Parts:
-    size, moved = event.number("noise_multiplier"), 2 if relation == ONE else 1
-    return _by_noise(size, lambda: _of(ContinuousNoise(Shape.GAUSSIAN, size, moved), relation))
-
-
-def _laplace(event: Event, relation: str) -> _Parts:
+def _noise(shape: Shape, event: Event, relation: str) -> _Parts:
     size = event.number("noise_multiplier")
-    return _by_noise(size, lambda: _of(ContinuousNoise(Shape.LAPLACE, size), relation))
+    moved = 2 if shape is Shape.GAUSSIAN and relation == ONE else 1
+    return _by_noise(size, lambda: _of(ContinuousNoise(shape, size, moved), relation))
 
 
 def _permute_and_flip(event: Event, relation: str) -> _Parts:
@@ -274,7 +270,11 @@ def _tree(event: Event, relation: str) -> _Parts:
     counts = event.field("step_counts")
     counts = list(counts) if isinstance(counts, Sequence) else [counts]
     most = max((whole(each, f"{event.name}, step_counts") for each in counts), default=0)
-    return [(part, most.bit_length()) for part, _ in _gaussian(event, relation)] if most > 0 else []
+    return (
+        [(part, most.bit_length()) for part, _ in _noise(Shape.GAUSSIAN, event, relation)]
+        if most > 0
+        else []
+    )
 
 
 def _mixture(event: Event, relation: str) -> _Parts:
@@ -401,8 +401,7 @@ def _drawn(size: int, population: int, square: Fraction) -> LossProfile:
     return Told(tuple(parts))
 
 
-_CELL, _RARE_CELL = Fraction(11, 10), Fraction(3, 2)  # by so much the rates of one cell differ
-_RARE = Fraction(1, 10**5)  # what is at most as likely is in rare cells
+_CELL = Fraction(11, 10)  # by so much the rates of one cell differ
 
 
 def _truncated(event: Event, relation: str) -> _Parts:
@@ -439,8 +438,7 @@ def _batches(others: int, rate: Fraction, most: int) -> list[tuple[int, arb]]:
         if t == end:
             found.append((first, total))
             left -= total
-            wide = _RARE_CELL if left < ball(_RARE) else _CELL
-            first, end, total = t, max(t + 1, int(t * wide)), arb(0)
+            first, end, total = t, max(t + 1, int(t * _CELL)), arb(0)
             if left < ball(_LEAST):
                 return [*found, (first, left.max(arb(0)))]
         total += mass
@@ -496,8 +494,8 @@ _SAMPLED = (
 _READERS: dict[str, tuple[Sequence[str], Callable[[Event, str], _Parts]]] = {
     "NoOpDpEvent": (_EVERY, lambda event, relation: _NOTHING),
     "NonPrivateDpEvent": (_EVERY, lambda event, relation: _ALL_TOLD),
-    "GaussianDpEvent": (_EVERY, _gaussian),
-    "LaplaceDpEvent": (_LESS, _laplace),
+    "GaussianDpEvent": (_EVERY, partial(_noise, Shape.GAUSSIAN)),
+    "LaplaceDpEvent": (_LESS, partial(_noise, Shape.LAPLACE)),
     "DiscreteLaplaceDpEvent": (_LESS, _discrete_laplace),
     "DiscreteGaussianDpEvent": (_EVERY, _discrete_gaussian),
     "RandomizedResponseDpEvent": ((ONE, SPECIAL), _randomized_response),

@@ -17,8 +17,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TypeVar
 
-from ...exact.number import ExactInput, ParameterError, ball, decimal_text, exact, whole
-from ...exact.precision import working_precision
+from ...exact import ExactInput, ParameterError, ball, decimal_text, exact, whole, working_precision
 from ...mechanisms.protocols.federated.scale import fitting_scale
 from .reading import UnsupportedEventError
 

@@ -22,8 +22,7 @@ from typing import NamedTuple, TypeAlias
 
 from attrs import frozen
 
-from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, exact
-from ...exact.budget import OutOfTimeError
+from ...exact import WIDTH, Enclosure, ExactInput, OutOfTimeError, ParameterError, exact
 from ..composition.composed import Composition, compose
 from ..divergences.conversion import (
     Conversion,
@@ -109,36 +108,24 @@ def compare(
     exact 4.775
     basic 10.000
     """
-    level = exact(delta, "delta", at_least=0, at_most=1)
-    chosen, found = _named(names), []
-    for method in chosen:
-        try:
-            found.append(_reported(method, composition, level, width))
-        except OutOfTimeError:
-            found.append(Reported(method, None, LATE, open=True))
-    return found
-
-
-def _named(names: Sequence[str | Method] | None) -> list[Method]:
-    chosen = tuple(METHODS) if names is None else names
-    for name in chosen:
+    level, found = exact(delta, "delta", at_least=0, at_most=1), []
+    for name in METHODS if names is None else names:
         if not isinstance(name, Method) and name not in METHODS:
             raise ParameterError(f"method must be one of {', '.join(METHODS)}, got {name!r}")
-    return [name if isinstance(name, Method) else METHODS[name] for name in chosen]
-
-
-def _reported(
-    method: Method, composition: Composition, delta: Fraction, width: Fraction
-) -> Reported:
-    try:
-        return Reported(method, method.epsilon(composition, delta, width), method.remark)
-    except DoesNotApplyError as error:
-        return Reported(method, None, str(error))
-    except (ArithmeticError, ParameterError) as error:
-        # the numbers asked for were fine: what the method needs on the way cannot be computed
-        if method is EXACT:
-            raise
-        return Reported(method, None, f"not computed: {error}", open=True)
+        method = name if isinstance(name, Method) else METHODS[name]
+        try:
+            reported = Reported(method, method.epsilon(composition, level, width), method.remark)
+        except OutOfTimeError:
+            reported = Reported(method, None, LATE, open=True)
+        except DoesNotApplyError as error:
+            reported = Reported(method, None, str(error))
+        except (ArithmeticError, ParameterError) as error:
+            # the numbers asked for were fine: what the method needs on the way cannot be computed
+            if method is EXACT:
+                raise
+            reported = Reported(method, None, f"not computed: {error}", open=True)
+        found.append(reported)
+    return found
 
 
 # -- from Rényi divergences and rho ---------------------------------------------------------------

@@ -13,8 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
-from ...exact.enclosure import Enclosure
-from ...exact.errors import UndecidedError
+from ...exact import Enclosure, UndecidedError
 from ...exact.number import log_about
 from ...exact.roots import float_root
 from ...exact.search import Grid, Search

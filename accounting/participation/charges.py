@@ -15,8 +15,7 @@ from typing import NamedTuple, TypeAlias
 from attrs import field, frozen
 from flint import arb
 
-from ...exact import WIDTH, Enclosure, ExactInput, ball, refine, whole
-from ...exact.budget import spend
+from ...exact import WIDTH, Enclosure, ExactInput, ball, refine, spend, whole
 from ...exact.number import log_about
 from ...exact.roots import float_root
 from ...mechanisms.mechanism import Mechanism

@@ -29,8 +29,7 @@ from typing import NamedTuple, TypeAlias
 
 from attrs import evolve, field, frozen
 
-from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, whole
-from ...exact.budget import spend
+from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, spend, whole
 from ...exact.roots import first_met_near
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import Composition, Use, compose

@@ -6,8 +6,7 @@ from fractions import Fraction
 
 from attrs import field, frozen, mutable
 
-from ....exact.enclosure import Enclosure
-from ....exact.number import ExactInput, ParameterError, whole
+from ....exact import Enclosure, ExactInput, ParameterError, whole
 from ....mechanisms.laws.law import Law
 from ....mechanisms.protocols.federated import Encoding
 from ....mechanisms.reach import Reach

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ....exact.budget import OutOfTimeError, time_limit
-from ....exact.enclosure import Enclosure
+from ....exact import Enclosure, ExactInput, OutOfTimeError, ParameterError, exact, time_limit
 from ....exact.extra import bring
-from ....exact.number import ExactInput, ParameterError, exact
 from ....mechanisms.protocols.federated import Encoding
 from .account import FederatedAccount
 from .client import Carrier
