@@ -316,8 +316,6 @@ def _success(mean: Fraction, shape: Fraction) -> arb:
 
     The mean falls as gamma rises.
     """
-    if shape == 1:
-        return 1 / ball(mean)
 
     def falls_short(gamma: Fraction) -> bool:
         return not _mean(ball(gamma), ball(shape)) >= ball(mean)

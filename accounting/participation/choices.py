@@ -37,12 +37,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from decimal import Decimal
 from fractions import Fraction
 
 from attrs import field, frozen
 
-from ...exact import Enclosure, Endpoint, ExactInput, ParameterError, ball, exact, whole
+from ...exact import Enclosure, Endpoint, ExactInput, ParameterError, ball, whole
 from ...exact.budget import OutOfTimeError, spend
 from ...exact.precision import WIDTH, working_precision
 from ...mechanisms import AdditiveNoise, Mechanism, RandomizedResponse
@@ -51,6 +50,7 @@ from ..composition import divergence
 from ..composition.composed import Composition, Use
 from ..composition.loss_grid import Grid, GridLaw, composed, composition_laws, largest
 from ..composition.tradeoff import one_pair
+from ..levels import read_failure
 from ..scenario import neighbours
 
 _BITS = 192
@@ -109,14 +109,10 @@ class Choices:
         """The largest pure epsilon."""
         return self.largest_sum([offer.released.pure() for offer in self.offers])
 
-    def renyi(self, order: ExactInput) -> Enclosure:
-        """The largest Rényi divergence of this order."""
-        return self.largest_sum([offer.released.renyi(order) for offer in self.offers])
-
     def zcdp(self) -> Enclosure:
         """At most this rho."""
         total = self.largest_sum([offer.released.zcdp() for offer in self.offers])
-        return total if self.count == 1 else Enclosure(Decimal(0), total.upper)
+        return total if self.count == 1 else Enclosure(Fraction(0), total.upper)
 
     def largest_sum(self, costs: Sequence[Enclosure]) -> Enclosure:
         """The largest sum of one cost of each offer, for as many uses: each end by itself."""
@@ -141,7 +137,7 @@ class Choices:
 
         Also for choices that are made on the way. width: where one choice is proved the dearest.
         """
-        level = exact(delta, "delta", above=0, below=1)
+        level = read_failure(delta)
         with working_precision(_BITS):
             menu = self._on_a_grid(level)
             order = self._ranked(menu, level)

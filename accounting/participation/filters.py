@@ -69,7 +69,7 @@ from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import compose
 from ..divergences.conversion import zcdp_to_epsilon
 from ..divergences.gaussian_bounds import largest_mu, squared
-from ..levels import read_epsilon, read_mu, read_order, read_rho
+from ..levels import read_epsilon, read_failure, read_mu, read_order, read_rho
 from .charges import (
     MOST_USES,
     Charges,
@@ -100,10 +100,7 @@ class OverspentError(Exception):
 
 @frozen
 class Filter(Spending):
-    """A limit on a cost that adds up, and what was spent of it so far. An immutable value.
-
-    Uses whose neighbours differ from those spent before are refused: ParameterError.
-    """
+    """A limit on a cost that adds up, and what was spent of it so far. An immutable value."""
 
     limits: ClassVar[str] = "epsilon"  # the field of what all uses together may cost
 
@@ -235,9 +232,9 @@ class RenyiFilter(Filter):
         `mechanism` fit; if that is not given either, most uses of a Gaussian mechanism. Found in
         floats: the guarantee holds at any order, and is flat around the best one.
         """
-        level, failure = _target(epsilon, delta)
+        level, failure = read_epsilon(epsilon), read_failure(delta)
         if order is not None:
-            chosen = exact(order, "order", above=1)
+            chosen = read_order(order)
         elif mechanism is None:
             chosen = best_order(level, failure)
         else:
@@ -277,7 +274,7 @@ class ZcdpFilter(Filter):
         rho-zCDP is (a, a rho)-RDP: any order a proves that rho = (epsilon - surcharge)/a will do,
         and at the best one an error in a shows only in second order.
         """
-        level, failure = _target(epsilon, delta)
+        level, failure = read_epsilon(epsilon), read_failure(delta)
         order = best_order(level, failure)
         return ZcdpFilter(_room(level, failure, order, order))
 
@@ -311,7 +308,7 @@ class GaussianFilter(Filter):
     @staticmethod
     def for_target(epsilon: ExactInput, delta: ExactInput) -> GaussianFilter:
         """The largest mu (to about 1e-11) of which mu-GDP is this (epsilon, delta)-DP."""
-        level, failure = _target(epsilon, delta)
+        level, failure = read_epsilon(epsilon), read_failure(delta)
         return GaussianFilter(_shaved(Fraction(largest_mu(level, failure))))
 
     def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
@@ -323,10 +320,6 @@ class GaussianFilter(Filter):
         if not self.mu:
             return Enclosure.exactly(0)
         return compose(ContinuousNoise(Shape.GAUSSIAN, 1, self.mu)).epsilon(failure)
-
-
-def _target(epsilon: ExactInput, delta: ExactInput) -> tuple[Fraction, Fraction]:
-    return exact(epsilon, "epsilon", at_least=0), exact(delta, "delta", above=0, below=1)
 
 
 def _room(epsilon: Fraction, delta: Fraction, order: Fraction, per: Fraction | int = 1) -> Fraction:
