@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import cache, lru_cache, reduce
+from functools import cache, lru_cache, partial, reduce
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
@@ -214,10 +214,23 @@ class ReturningUsers:
         self._admit(mechanism)
         before = self.composition(user)
         most = (MOST_USES if self.limit is None else self.limit) - self.batches(user)
-        return {
-            method.name: remaining(method, before, mechanism, target, level, most, width)
-            for method in methods
-        }
+        parts = [] if before is None else [before]
+
+        def cost(method: Method, times: int) -> Enclosure:
+            uses, value = compose(*parts, (mechanism, times)) if times else before, None
+            for each in _WIDTHS:
+                value = reported(method, uses, level, each)
+                if value is None or value.at_most(target) is not None:
+                    break
+            return Enclosure.unknown() if value is None else value
+
+        found: dict[str, Remaining | None] = {}
+        for method in methods:
+            spent, found[method.name] = reported(method, before, level, width), None
+            if spent is not None:
+                counts = most_uses(partial(cost, method), target, most)
+                found[method.name] = Remaining(spent, minus(target, spent), *counts)
+        return found
 
     def _admit(self, mechanism: Mechanism) -> None:
         """Raise ParameterError for neighbours other than those of the batches so far."""
@@ -276,33 +289,6 @@ def reported(
         return None
     spend()  # what is known for want of time is not kept
     return found
-
-
-def remaining(
-    method: Method,
-    before: Composition | None,
-    mechanism: Mechanism,
-    epsilon: Fraction,
-    delta: Fraction,
-    most: int,
-    width: Fraction,
-) -> Remaining | None:
-    """What is left of (epsilon, delta), and how many more uses, at most `most`, it allows."""
-    spent = reported(method, before, delta, width)
-    if spent is None:
-        return None
-    parts = () if before is None else (before,)
-
-    def cost(times: int) -> Enclosure:
-        uses = compose(*parts, (mechanism, times)) if times else before
-        for each in _WIDTHS:
-            found = reported(method, uses, delta, each)
-            value = Enclosure.unknown() if found is None else found
-            if value == Enclosure.unknown() or value.at_most(epsilon) is not None:
-                break
-        return value
-
-    return Remaining(spent, minus(epsilon, spent), *most_uses(cost, epsilon, most))
 
 
 def most_uses(
