@@ -35,13 +35,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from math import inf, isqrt
+from math import inf
 from typing import Any, TypeAlias
 
 from attrs import frozen
 from flint import arb
 
-from ...exact import ParameterError, ball, enclose, exact, whole, working_precision
+from ...exact import ParameterError, ball, enclose, exact, refine, whole, working_precision
 from ...exact.square_root import square_root
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.dominating import RenyiCurve
@@ -289,14 +289,11 @@ def _mixture(event: Event, relation: str) -> _Parts:
             f"{event.name}: sampling_probs must add up to 1, one for each sensitivity"
         )
     parts = [(p / total, c) for p, c in zip(odds, moves, strict=True) if p]
-    if not any(c for _, c in parts):
-        return _NOTHING
-    return _by_noise(
-        sigma,
-        lambda: NormalMixtures(
-            tuple((weight, c / sigma) for weight, c in parts), ((Fraction(1), _STILL),)
-        ),
-    )
+
+    def part() -> NormalMixtures:
+        return NormalMixtures(tuple((p, c / sigma) for p, c in parts), ((Fraction(1), _STILL),))
+
+    return _by_noise(sigma, part) if any(c for _, c in parts) else _NOTHING
 
 
 def _repeated(event: Event, relation: str) -> _Parts:
@@ -326,7 +323,11 @@ def _poisson(event: Event, relation: str) -> _Parts:
             square,
             lambda: _of(ContinuousNoise(Shape.GAUSSIAN, square_root(1 / square)), relation, rate),
         )
-    return _by_cost(square, lambda: _replaced(rate, _root_above(square)))
+
+    def part() -> NormalMixtures:
+        return _replaced(rate, Fraction(refine(lambda: ball(square).sqrt(), width=_LEAST).upper))
+
+    return _by_cost(square, part)
 
 
 def _replaced(rate: Fraction, moved: Fraction) -> NormalMixtures:
@@ -472,15 +473,6 @@ def _same_sample(inner: Event) -> tuple[Any, Any, bool]:
             total = sum((square for square, _, _ in each), nothing)
             return total, sum((xi for _, xi, _ in each), nothing), all(one for _, _, one in each)
     return None, nothing, False
-
-
-def _root_above(square: Fraction) -> Fraction:
-    """The root, or a rational a little above it."""
-    if isinstance(root := square_root(square), Fraction):
-        return root
-
-    scale = 1 << 200
-    return Fraction(isqrt(square.numerator * scale * scale // square.denominator) + 1, scale)
 
 
 _EVERY, _LESS = RELATIONS, (ADD, SPECIAL)

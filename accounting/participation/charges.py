@@ -78,11 +78,6 @@ def read_times(times: ExactInput) -> int:
     return whole(times, "times", at_least=1, at_most=MOST_USES)
 
 
-def minus(limit: Fraction, spent: Enclosure) -> Enclosure:
-    """limit - spent."""
-    return spent.negated().plus(limit)
-
-
 def surcharge(order: Fraction, delta: Fraction) -> arb:
     """What an (order, r)-RDP bound has to be raised by to be the epsilon of (epsilon, delta)-DP.
 

@@ -76,7 +76,6 @@ from .charges import (
     Spending,
     best_order,
     best_order_for,
-    minus,
     read_times,
     surcharge,
     total,
@@ -129,7 +128,7 @@ class Filter(Spending):
 
     def left(self) -> Enclosure:
         """The limit less what was spent."""
-        return minus(self.limit, self.spent())
+        return self.limit - self.spent()
 
     def fits(self, mechanism: Mechanism, times: ExactInput = 1) -> bool | None:
         """May it be used so many times more? True only where that is certain, None if unknown."""

@@ -36,7 +36,7 @@ from ..composition.composed import Composition, Use, compose
 from ..levels import read_delta, read_epsilon
 from ..methods.comparison import METHODS, Method
 from ..scenario import neighbours
-from .charges import MOST_USES, minus, read_times
+from .charges import MOST_USES, read_times
 
 User: TypeAlias = Hashable
 History: TypeAlias = tuple[tuple[int, int], ...]  # (index of a kind, how often), in this order
@@ -229,7 +229,7 @@ class ReturningUsers:
             spent, found[method.name] = reported(method, before, level, width), None
             if spent is not None:
                 counts = most_uses(partial(cost, method), target, most)
-                found[method.name] = Remaining(spent, minus(target, spent), *counts)
+                found[method.name] = Remaining(spent, target - spent, *counts)
         return found
 
     def _admit(self, mechanism: Mechanism) -> None:
