@@ -63,7 +63,10 @@ def to_dp_accounting(
     1.788609
     """
     module = bring("dp_accounting.pld.privacy_loss_distribution", "interop")
-    step, share = _step(interval), exact(tail, "tail", above=0, below=1)
+    step, share = exact(interval, "interval", at_most=1), exact(tail, "tail", above=0, below=1)
+    if step < Fraction(1, 10**9):
+        raise ParameterError(f"interval must be between 1e-9 and 1, got {interval!r}")
+    step = Fraction(float(step))  # dp_accounting multiplies by the binary number
     composition = compose(what)
     with working_precision(_BITS):
         grid = Grid(step, Fraction(0) if step.numerator.bit_length() <= _SHORT else _ULP)
@@ -89,13 +92,6 @@ def rdp_epsilons(what: Mechanism | Composition, orders: Sequence[ExactInput]) ->
     wanted = [exact(order, "order", above=1) for order in orders]
     floats = [Fraction(float_above(order)) for order in wanted]
     return [float_above(value.upper) for value in compose(what).renyi_curve(floats)]
-
-
-def _step(interval: float) -> Fraction:
-    step = exact(interval, "interval", above=0, at_most=1)
-    if step < Fraction(1, 10**9):
-        raise ParameterError(f"interval must be between 1e-9 and 1, got {interval!r}")
-    return Fraction(float(step))  # dp_accounting multiplies by the binary number
 
 
 def _pmf(law: GridLaw, step: Fraction, composed: bool) -> PLDPmf:

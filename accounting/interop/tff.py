@@ -12,10 +12,11 @@ does. A Fourier transform pads to an even number: vectors with zeros for the res
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TypeVar
+
+import numpy as np
 
 from ...exact import ExactInput, ParameterError, ball, decimal_text, exact, whole, working_precision
 from ...mechanisms.protocols.federated.scale import fitting_scale
@@ -138,10 +139,8 @@ def _derived(
 
 def _single(value: float, name: str) -> Fraction:
     """The nearest float32."""
-    try:
-        (held,) = struct.unpack("f", struct.pack("f", value))
-    except OverflowError:
-        held = math.inf
+    with np.errstate(over="ignore"):
+        held = float(np.float32(value))
     if not 0 < held < math.inf:
         raise ParameterError(f"{name} must be a positive float32, derived was {value}")
     return Fraction(held)

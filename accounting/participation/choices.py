@@ -142,37 +142,32 @@ class Choices:
             menu = self._on_a_grid(level)
             order = self._ranked(menu, level)
         if self._is_dearest(order):
-            exactly = self._chosen(order).epsilon(level, width)
-            return exactly if self._is_released else self._processed(exactly, order, level)
-        lower: Endpoint = Fraction(0)
-        for first in order[:_TRIED]:
-            one = self._chosen([first, *(index for index in order if index != first)])
-            lower = max(lower, one.epsilon(level, max(width, _ROUGH), work=_ROUGH_WORK).lower)
-        with working_precision(_BITS):
-            found = Enclosure(lower, self._above(menu, order, level))
-        if not self._is_released:
-            return self._processed(found, order, level)
-        return found.intersection(Enclosure(Fraction(0), self.pure().upper))
+            found = self._chosen(order).epsilon(level, width)
+        else:
+            lower: Endpoint = Fraction(0)
+            for first in order[:_TRIED]:
+                one = self._chosen([first, *(index for index in order if index != first)])
+                lower = max(lower, one.epsilon(level, max(width, _ROUGH), work=_ROUGH_WORK).lower)
+            with working_precision(_BITS):
+                found = Enclosure(lower, self._above(menu, order, level))
+        if any(offer.processed for offer in self.offers):
+            found = Enclosure(self._attained(order, level), found.upper)
+        with suppress(OutOfTimeError):
+            found = found.intersection(Enclosure(Fraction(0), self.pure().upper))
+        return found
 
-    @property
-    def _is_released(self) -> bool:
-        return all(offer.processed is None for offer in self.offers)
-
-    def _processed(self, found: Enclosure, order: Sequence[int], delta: Fraction) -> Enclosure:
-        """Of what is released, given what it is post-processing of."""
+    def _attained(self, order: Sequence[int], delta: Fraction) -> Endpoint:
+        """What is released, post-processing of what is composed, costs at least; 0 out of time."""
         pairs = [
             Use(pair[0], use.times * times)
             for index, times in self.filled(order)
             for use in self.offers[index].released.uses
             if (pair := one_pair(use.mechanism)) is not None
         ]
-        attained, most = Enclosure.exactly(0), found.upper
-        with suppress(OutOfTimeError):
-            most = min(most, self.pure().upper)
         with suppress(OutOfTimeError):
             if pairs:
-                attained = Composition(pairs).epsilon(delta, _ROUGH, work=_ROUGH_WORK)
-        return Enclosure(attained.lower, most)
+                return Composition(pairs).epsilon(delta, _ROUGH, work=_ROUGH_WORK).lower
+        return Fraction(0)
 
     def _chosen(self, order: Sequence[int]) -> Composition:
         return Composition(
