@@ -66,6 +66,10 @@ class NoisePerBatch:
     Each is an enclosure [refuted, verified]: a variance with which the target is certainly missed,
     and a slightly larger one with which it is certainly met. For Skellam noise the least variance
     lies between them, and every larger one will do (Sk(v + w) is Sk(v) and more noise).
+
+    advanced over optimal is what Theorem 7 loses, optimal over renyi what it costs to know of each
+    batch that it is (epsilon_i, delta_i)-DP, and no more; advanced over renyi is the gain of
+    Appendix I, log(B/delta) up to constants, and renyi over exact what equation 15 loses.
     """
 
     batches: int
@@ -73,26 +77,6 @@ class NoisePerBatch:
     optimal: Enclosure  # equation 14 with optimal composition of (epsilon_i, delta_i)
     renyi: Enclosure  # equation 15
     exact: Enclosure
-
-    @property
-    def advanced_over_optimal(self) -> Enclosure:
-        """What Theorem 7 loses."""
-        return self.advanced.over(self.optimal)
-
-    @property
-    def optimal_over_renyi(self) -> Enclosure:
-        """What it costs to know of each batch that it is (epsilon_i, delta_i)-DP, and no more."""
-        return self.optimal.over(self.renyi)
-
-    @property
-    def advanced_over_renyi(self) -> Enclosure:
-        """The gain of Appendix I: log(B/delta) up to constants."""
-        return self.advanced.over(self.renyi)
-
-    @property
-    def renyi_over_exact(self) -> Enclosure:
-        """What equation 15 loses."""
-        return self.renyi.over(self.exact)
 
 
 def noise_per_batch(
