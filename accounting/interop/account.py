@@ -45,7 +45,7 @@ from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.guaranteed import Guaranteed
 from ...mechanisms.mechanism import Mechanism, RandomizedResponse, ways
 from ...mechanisms.moment_profile import dominating_pair
-from ...mechanisms.sampled import Sampled, likewise, unsampled
+from ...mechanisms.sampled import Sampled
 from ...mechanisms.vector import vector
 from ..composition.composed import Composition, Use
 from ..composition.loss_grid import Grid, GridLaw, composed, dominating_laws
@@ -179,9 +179,11 @@ def _finite(part: Part) -> tuple[Part, tuple[GridLaw, ...], Fraction]:
     if isinstance(part, LossProfile):
         laws = tuple(_laws(((part, 1),), _TAIL / 10**6))
         return None, laws, max(Fraction(enclose(law.infinite.upper()).upper) for law in laws)
-    inner = unsampled(part) if isinstance(part, Sampled) and part.rate == 1 else part
-    if isinstance(inner, RandomizedResponse) and inner.delta:
-        return likewise(part, evolve(inner, delta=_ZERO)), (), inner.delta  # type: ignore[arg-type]
+    if isinstance(part, Sampled) and part.rate == 1:
+        plain, _, lost = _finite(part.mechanism)
+        return evolve(part, mechanism=plain) if lost else part, (), lost
+    if isinstance(part, RandomizedResponse) and part.delta:
+        return evolve(part, delta=_ZERO), (), part.delta
     return part, (), _ZERO
 
 

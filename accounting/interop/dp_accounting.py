@@ -72,8 +72,8 @@ def to_dp_accounting(
         grid = Grid(step, Fraction(0) if step.numerator.bit_length() <= _SHORT else _ULP)
         laws = composition_laws(composition, grid, share)
         pmfs = [_pmf(law, step, composition.times > 1) for law in laws]
-    found: PrivacyLossDistribution = module.PrivacyLossDistribution(*pmfs)
-    return found
+    pld: PrivacyLossDistribution = module.PrivacyLossDistribution(*pmfs)
+    return pld
 
 
 def rdp_epsilons(what: Mechanism | Composition, orders: Sequence[ExactInput]) -> list[float]:

@@ -188,11 +188,11 @@ def _gaussians(
 
 
 def _tff(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
-    uses = [(vector(mechanism), times) for mechanism, times in composition.uses]
+    vectors = [(vector(mechanism), times) for mechanism, times in composition.uses]
 
     def curve() -> _Curve:
         bounds = []
-        for one, times in uses:
+        for one, times in vectors:
             if one is None:
                 raise DoesNotApplyError("it is of vectors")
             bounds.append((published_renyi(one), times))

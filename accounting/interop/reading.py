@@ -87,28 +87,28 @@ class Event:
     @property
     def name(self) -> str:
         """The name of the event's class."""
-        held = self.source
-        name = held.get("class_name") if isinstance(held, Mapping) else type(held).__name__
+        source = self.source
+        name = source.get("class_name") if isinstance(source, Mapping) else type(source).__name__
         if not isinstance(name, str):
             raise ParameterError("event must name its class, such as GaussianDpEvent")
         return name[:60]
 
     def field(self, key: str, instead: object = None) -> Any:
         """What is there. Raises ParameterError where neither that is nor anything `instead`."""
-        held = self.source
-        found = held.get(key) if isinstance(held, Mapping) else getattr(held, key, None)
-        if found is None and instead is None:
+        source = self.source
+        value = source.get(key) if isinstance(source, Mapping) else getattr(source, key, None)
+        if value is None and instead is None:
             raise ParameterError(f"{self.name}: {key} is missing")
-        return instead if found is None else found
+        return instead if value is None else value
 
     def number(
         self, key: str, instead: object = None, at_most: int | None = None, at_least: int = 0
     ) -> Any:
         """A number >= 0, or infinity where nothing forbids it."""
-        found = self.field(key, instead)
-        if at_most is None and found == inf:
+        value = self.field(key, instead)
+        if at_most is None and value == inf:
             return inf
-        return exact(found, f"{self.name}, {key}", at_least=at_least, at_most=at_most)
+        return exact(value, f"{self.name}, {key}", at_least=at_least, at_most=at_most)
 
     def whole(self, key: str, at_least: int = 0) -> int:
         """A whole number."""
@@ -150,8 +150,8 @@ def read(
     event = Event(source)
     name = event.name
     if name == "ComposedDpEvent":
-        for one in event.field("events"):
-            yield from read(one, relation, times, depth + 1)
+        for part in event.field("events"):
+            yield from read(part, relation, times, depth + 1)
     elif name == "SelfComposedDpEvent":
         if count := event.whole("count"):
             yield from read(event.field("event"), relation, times * count, depth + 1)

@@ -167,11 +167,11 @@ def _zcdp(
     return _upper(convert(Enclosure.total(each), level, width).value)
 
 
-def _upper(found: Enclosure) -> Enclosure:
+def _upper(value: Enclosure) -> Enclosure:
     """What was converted bounds from above alone."""
-    if not found.is_finite() or not found.upper:
-        return found
-    return Enclosure(Fraction(0), found.upper, why=(UPPER_BOUND,))
+    if not value.is_finite() or not value.upper:
+        return value
+    return Enclosure(Fraction(0), value.upper, why=(UPPER_BOUND,))
 
 
 # -- by theorems of (epsilon_i, delta_i) ----------------------------------------------------------
@@ -194,7 +194,7 @@ def _split(
     """The smaller result of both splits. theorem: uses, delta' and width to a bound."""
     if delta == 0:
         raise DoesNotApplyError("needs delta above 0")
-    found: Enclosure | None = None
+    least: Enclosure | None = None
     reason = ""
     for share, slack in ((delta / (2 * composition.times), delta / 2), (Fraction(0), delta)):
         try:
@@ -202,10 +202,10 @@ def _split(
         except DoesNotApplyError as error:
             reason = reason or str(error)
             continue
-        found = value if found is None else found.minimum(value)
-    if found is None:
+        least = value if least is None else least.minimum(value)
+    if least is None:
         raise DoesNotApplyError(reason)
-    return found
+    return least
 
 
 def _least(
@@ -238,10 +238,10 @@ def _theorem7_delta(composition: Composition, epsilon: Fraction, width: Fraction
     """Raises DoesNotApplyError where it does not apply at what its number asks for."""
     if epsilon >= 1:
         raise DoesNotApplyError("stated for results below 1")
-    found = _least(partial(_split, classical.theorem7_number), composition, epsilon, width)
-    if epsilon and _theorem7(composition, Fraction(found.upper), width).at_most(epsilon) is False:
+    least = _least(partial(_split, classical.theorem7_number), composition, epsilon, width)
+    if epsilon and _theorem7(composition, Fraction(least.upper), width).at_most(epsilon) is False:
         raise DoesNotApplyError("false in general for so large a delta'")
-    return found
+    return least
 
 
 def _optimal(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
@@ -261,11 +261,11 @@ def _optimal_delta(composition: Composition, epsilon: Fraction, width: Fraction)
         uses = _each_at(composition, delta / (2 * composition.times), width)
         return classical.optimal_delta(uses, epsilon, width), delta
 
-    found = least_delta(split, width)
+    least = least_delta(split, width)
     with suppress(DoesNotApplyError):
         pure = _each_at(composition, Fraction(0), width)
-        found = found.minimum(classical.optimal_delta(pure, epsilon, width))
-    return found
+        least = least.minimum(classical.optimal_delta(pure, epsilon, width))
+    return least
 
 
 _SPLIT = "each use at its exact ε for δ/(2K), δ/2 for the theorem; or at its pure ε, if smaller"

@@ -47,7 +47,7 @@ from flint import arb
 from ...exact import Enclosure, ExactInput, ParameterError, UndecidedError, ball, exact, whole
 from ...exact.precision import refine, working_precision
 from ...exact.search import Grid, Search
-from ...mechanisms import Mechanism, RandomizedResponse
+from ...mechanisms import AdditiveNoise, DiscreteGaussian, Mechanism, RandomizedResponse
 from ..composition import divergence
 from ..composition.composed import compose
 from ..divergences.conversion import renyi_to_epsilon
@@ -77,6 +77,11 @@ class NoisePerBatch:
     optimal: Enclosure  # equation 14 with optimal composition of (epsilon_i, delta_i)
     renyi: Enclosure  # equation 15
     exact: Enclosure
+
+
+def discrete_gaussian(variance: Fraction) -> Mechanism:
+    """Noise N_Z(0, variance), of sensitivity 1; the parameter, which its variance barely misses."""
+    return AdditiveNoise(DiscreteGaussian(variance), 1)
 
 
 def noise_per_batch(

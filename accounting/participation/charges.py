@@ -57,14 +57,14 @@ class Spending(ABC):
 
         Raises OutOfTimeError where a cost, which is charged for good, may have been cut short.
         """
-        neighbours([*(Use(one.mechanism, one.times) for one in self.charges), Use(mechanism, 1)])
+        neighbours([*(Use(*charge[:2]) for charge in self.charges), Use(mechanism, 1)])
         if all(charge.mechanism != mechanism for charge in self.charges):
             costs = self.costs(mechanism)
             spend()
             return (*self.charges, Charge(mechanism, times, costs))
         return tuple(
-            one._replace(times=one.times + times) if one.mechanism == mechanism else one
-            for one in self.charges
+            charge._replace(times=charge.times + times) if charge.mechanism == mechanism else charge
+            for charge in self.charges
         )
 
 

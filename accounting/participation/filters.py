@@ -168,8 +168,8 @@ class Filter(Spending):
                 break
             width *= _NARROWER
             charges = tuple(
-                one._replace(each=(one.each[0].intersection(self.cost(one.mechanism, width)),))
-                for one in charges
+                charge._replace(each=(charge.each[0].intersection(self.cost(charge[0], width)),))
+                for charge in charges
             )
         return total(charges).at_most(self.limit), charges
 

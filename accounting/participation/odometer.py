@@ -132,10 +132,10 @@ class RenyiOdometer(Odometer):
         It is the formula's value that is enclosed: `upper` holds in any case.
         """
         levels = self.levels
-        found = total(self.charges, len(levels))
+        least = total(self.charges, len(levels))
         for index, level in enumerate(levels):
-            found = found.minimum(level.report(total(self.charges, index)))
-        return found.maximum(Enclosure.exactly(0))
+            least = least.minimum(level.report(total(self.charges, index)))
+        return least.maximum(Enclosure.exactly(0))
 
 
 @frozen

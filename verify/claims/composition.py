@@ -23,7 +23,7 @@ from flint import arb
 
 from ...accounting.composition.composed import compose
 from ...accounting.divergences import conversion
-from ...accounting.participation.appendix_i import NoisePerBatch, noise_per_batch
+from ...accounting.participation.appendix_i import NoisePerBatch, discrete_gaussian, noise_per_batch
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import working_precision
@@ -230,9 +230,7 @@ _NOISE_WIDTH = Fraction(1, 10**4)
 
 def rows(epsilon: Fraction, delta: Fraction) -> tuple[NoisePerBatch, ...]:
     """The noise per batch for discrete Gaussian noise, sensitivity 1."""
-    return noise_per_batch(
-        epsilon, delta, lambda v: AdditiveNoise(DiscreteGaussian(v), 1), BATCHES, _NOISE_WIDTH
-    )
+    return noise_per_batch(epsilon, delta, discrete_gaussian, BATCHES, _NOISE_WIDTH)
 
 
 @claim(
