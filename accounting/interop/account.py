@@ -181,7 +181,7 @@ def _finite(part: Part) -> tuple[Part, tuple[GridLaw, ...], Fraction]:
         return None, laws, max(Fraction(enclose(law.infinite.upper()).upper) for law in laws)
     if isinstance(part, Sampled) and part.rate == 1:
         plain, _, lost = _finite(part.mechanism)
-        return evolve(part, mechanism=plain) if lost else part, (), lost
+        return evolve(part, mechanism=plain) if lost else part, (), lost  # type: ignore[arg-type]
     if isinstance(part, RandomizedResponse) and part.delta:
         return evolve(part, delta=_ZERO), (), part.delta
     return part, (), _ZERO
