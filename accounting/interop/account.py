@@ -62,6 +62,7 @@ _ORDERS: tuple[Fraction, ...] = (
 )
 
 _BITS = 256
+_MOST_SUMMED = 1024  # the order up to which moments are summed
 _STEP, _COARSER, _MOST_POINTS = Fraction(1, 10**4), 4, 1 << 18
 _TAIL = Fraction(1, 10**24)  # of all uses, by what may be taken for an infinite loss
 _LEFT_OUT = Fraction(1, 10**9)  # of delta, likewise
@@ -250,6 +251,8 @@ class SampledConcentrated(RenyiBound):
 
     def renyi(self, order: Fraction) -> arb:
         plain = ball(self.xi + self.rho * order)  # a sample is post-processing of all
+        if order > _MOST_SUMMED:
+            return plain
         low = math.floor(order)
         below = arb(0) if low == 1 else self._moment(low)
         if order == low:
