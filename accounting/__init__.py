@@ -36,81 +36,32 @@ if TYPE_CHECKING:
         RenyiFilter,
         ZcdpFilter,
     )
-    from .participation.gaussian_odometer import GaussianOdometer
-    from .participation.odometer import RenyiOdometer
+    from .participation.odometer import GaussianOdometer, RenyiOdometer
     from .participation.returning_users import ParticipationError, ReturningUsers, plan
 
-__all__ = [
-    "METHODS",
-    "Composition",
-    "DoesNotApplyError",
-    "GaussianFilter",
-    "GaussianOdometer",
-    "Method",
-    "OverspentError",
-    "ParticipationError",
-    "Profile",
-    "PureFilter",
-    "RenyiFilter",
-    "RenyiOdometer",
-    "Reported",
-    "ReturningUsers",
-    "Tradeoff",
-    "Use",
-    "ZcdpFilter",
-    "compare",
-    "compose",
-    "delta",
-    "epsilon",
-    "gaussian_dp",
-    "plan",
-    "pure_epsilon",
-    "pure_to_renyi",
-    "pure_to_zcdp",
-    "renyi_curve",
-    "renyi_divergence",
-    "renyi_to_delta",
-    "renyi_to_epsilon",
-    "total_variation",
-    "zcdp",
-    "zcdp_to_delta",
-    "zcdp_to_epsilon",
-]
+__all__ = ["METHODS", "Composition", "DoesNotApplyError", "GaussianFilter", "GaussianOdometer"]
+__all__ += ["Method", "OverspentError", "ParticipationError", "Profile", "PureFilter"]
+__all__ += ["RenyiFilter", "RenyiOdometer", "Reported", "ReturningUsers", "Tradeoff", "Use"]
+__all__ += ["ZcdpFilter", "compare", "compose", "delta", "epsilon", "gaussian_dp", "plan"]
+__all__ += ["pure_epsilon", "pure_to_renyi", "pure_to_zcdp", "renyi_curve", "renyi_divergence"]
+__all__ += ["renyi_to_delta", "renyi_to_epsilon", "total_variation", "zcdp", "zcdp_to_delta"]
+__all__ += ["zcdp_to_epsilon"]
+
+_DIVERGENCE = "delta epsilon gaussian_dp pure_epsilon renyi_curve renyi_divergence total_variation"
+_CONVERSION = "renyi_to_delta renyi_to_epsilon zcdp_to_delta zcdp_to_epsilon"
+_FILTERS = "GaussianFilter OverspentError PureFilter RenyiFilter ZcdpFilter"
 
 __getattr__ = lazily(
     __name__,
     {
         ".composition.composed": ["Composition", "Use", "compose"],
         ".composition.curves": ["Profile"],
-        ".composition.divergence": [
-            "delta",
-            "epsilon",
-            "gaussian_dp",
-            "pure_epsilon",
-            "renyi_curve",
-            "renyi_divergence",
-            "total_variation",
-            "zcdp",
-        ],
-        ".methods.comparison": ["METHODS", "DoesNotApplyError", "Method", "Reported", "compare"],
-        ".divergences.conversion": [
-            "pure_to_renyi",
-            "pure_to_zcdp",
-            "renyi_to_delta",
-            "renyi_to_epsilon",
-            "zcdp_to_delta",
-            "zcdp_to_epsilon",
-        ],
-        ".participation.filters": [
-            "GaussianFilter",
-            "OverspentError",
-            "PureFilter",
-            "RenyiFilter",
-            "ZcdpFilter",
-        ],
-        ".participation.gaussian_odometer": ["GaussianOdometer"],
-        ".participation.odometer": ["RenyiOdometer"],
-        ".participation.returning_users": ["ParticipationError", "ReturningUsers", "plan"],
+        ".composition.divergence": [*_DIVERGENCE.split(), "zcdp"],
         ".composition.tradeoff": ["Tradeoff"],
+        ".divergences.conversion": ["pure_to_renyi", "pure_to_zcdp", *_CONVERSION.split()],
+        ".methods.comparison": ["METHODS", "DoesNotApplyError", "Method", "Reported", "compare"],
+        ".participation.filters": _FILTERS.split(),
+        ".participation.odometer": ["GaussianOdometer", "RenyiOdometer"],
+        ".participation.returning_users": ["ParticipationError", "ReturningUsers", "plan"],
     },
 )

@@ -33,7 +33,7 @@ def epsilon(spec: str, times: int) -> Callable[[], Sequence[Enclosure]]:
 def published(spec: str, times: int) -> Callable[[], Sequence[Enclosure]]:
     def compute() -> Sequence[Enclosure]:
         from exactdp.accounting import compose
-        from exactdp.accounting.interop.distributed import TFF
+        from exactdp.accounting.interop.foreign import TFF
         from exactdp.mechanisms.spec import parse
 
         together = compose((parse(spec).mechanism, times))

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from ..accounting import Composition
-from ..accounting.interop.usual import usual
+from ..accounting.interop.foreign import usual
 from ..accounting.methods.comparison import EXACT, Reported, compare
 from ..exact import Enclosure
 from .measure import Measured, Request, Width, measure

@@ -31,8 +31,7 @@ from attrs import field, frozen
 
 from ..accounting.composition.composed import compose
 from ..accounting.divergences.gaussian_bounds import squared
-from ..accounting.participation.charges import MOST_USES
-from ..accounting.participation.filter_order import best_order, surcharge
+from ..accounting.participation.charges import MOST_USES, best_order, surcharge
 from ..exact import (
     Enclosure,
     ExactInput,

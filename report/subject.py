@@ -12,7 +12,7 @@ from ..accounting.composition.composed import Composition, compose
 from ..accounting.composition.curves import Profile, profile, refined
 from ..accounting.composition.known import Known, quickly
 from ..accounting.figure import Figure
-from ..accounting.interop.usual import usual
+from ..accounting.interop.foreign import usual
 from ..accounting.methods.comparison import BOUNDS, Reported, compare
 from ..accounting.scenario import Use, adjacency, neighbours, sampled_users
 from ..exact import Enclosure, ExactInput, brief_text, exact

@@ -1,7 +1,32 @@
-"""What a list of parts costs at most: mechanisms, profiles and Rényi bounds (`accountant`)."""
+"""What a list of parts costs at most (`accountant`): mechanisms, profiles and Rényi bounds.
+
+Where some parts are known by a bound of their privacy profile (`profiles`), all are put on a grid
+of losses. Where Rényi divergences alone are bounded of some, those of all are added up and
+converted, losses that are infinite apart.
+
+*Rényi bounds*, of both ways round, by a formula.
+
+*(xi, rho)-zCDP*: xi + rho a at every order a. *For users who are sampled at a rate q*: with R =
+dP/dQ, M = (1-q) Q + q P and whole a,
+
+    E_Q (M/Q)^a = sum over k of C(a, k) (1-q)^(a-k) q^k E_Q R^k,   E_Q R^k <= e^((k-1)(xi + rho k)),
+
+the sum of a Gaussian of that rho. The other way round it is E_Q (1 + q (R - 1))^-(a-1). That
+function of R is convex: at most 1 - q + q E_Q R^-(a-1) = 1 - q + q e^((a-1) D_a(Q, P)); and by
+Taylor's theorem, its second derivative being (a-1) a q^2 (1 + q (R-1))^-(a+1) <= (a-1) a q^2
+(1-q)^-(a+1), and E_Q (R - 1) = 0, at most 1 + (a-1) a q^2 (1-q)^-(a+1) (e^D_2(P, Q) - 1)/2.
+*Batches of a fixed size*: Wang, Balle, Kasiviswanathan, "Subsampled Rényi differential privacy and
+analytical moments accountant", AISTATS 2019, Theorem 9.
+
+*The best of so many runs*: Papernot, Steinke, "Hyperparameter tuning with Rényi differential
+privacy", ICLR 2022, Theorems 2 and 6.
+
+(a - 1) D_a is convex in a and 0 at a = 1: between whole orders it is below chords.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
@@ -9,13 +34,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
-from attrs import evolve
+from attrs import evolve, frozen
 from flint import arb
 
-from ...exact.enclosure import Endpoint
-from ...exact.number import ball
-from ...exact.precision import enclose, working_precision
-from ...mechanisms.continuous import continuous
+from ...exact import Enclosure, Endpoint, ball, enclose, working_precision
+from ...exact.roots import halved
+from ...exact.square_root import squared
+from ...mechanisms.continuous import Shape, continuous
 from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.guaranteed import Guaranteed
 from ...mechanisms.mechanism import Mechanism, RandomizedResponse, ways
@@ -24,22 +49,38 @@ from ...mechanisms.sampled import Sampled
 from ...mechanisms.vector import vector
 from ..composition.composed import Composition, Use
 from ..composition.loss_grid import Grid, GridLaw, composed, dominating_laws
-from ..divergences import gaussian
+from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
 from ..losses.continuous.uses import single_law
 from .profiles import LossProfile, SampledShift, profile_law, renyi_of
-from .reading import Part
-from .renyi_bounds import ORDERS, RenyiBound
 
-Parts: TypeAlias = tuple[tuple[Part, int], ...]
+# at which the least is taken of what is repeated
+_ORDERS: tuple[Fraction, ...] = (
+    *(1 + Fraction(k, 40) for k in range(1, 8)),
+    *(1 + Fraction(k, 10) for k in range(2, 100)),
+    *(Fraction(k) for k in range(11, 64)),
+    *(Fraction(2**k) for k in range(6, 11)),
+)
 
 _BITS = 256
+_MOST_SUMMED = 1024  # the order up to which moments are summed
 _STEP, _COARSER, _MOST_POINTS = Fraction(1, 10**4), 4, 1 << 18
 _TAIL = Fraction(1, 10**24)  # of all uses, by what may be taken for an infinite loss
 _LEFT_OUT = Fraction(1, 10**9)  # of delta, likewise
-_WIDTH = Fraction(1, 10**9)
-_ROUGH = Fraction(1, 10**7)
+_WIDTH, _ROUGH = Fraction(1, 10**9), Fraction(1, 10**7)
 _INFINITY = Decimal("Infinity")
 _ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+class RenyiBound:
+    """One use: a family is a subclass that bounds D, both ways round."""
+
+    def renyi(self, order: Fraction) -> arb:
+        """D at an order > 1, at most."""
+        raise NotImplementedError
+
+
+Part: TypeAlias = Mechanism | LossProfile | RenyiBound | None  # None: nothing is private
+Parts: TypeAlias = tuple[tuple[Part, int], ...]
 
 
 def epsilon_at(parts: Parts, delta: Fraction) -> Endpoint:
@@ -48,61 +89,38 @@ def epsilon_at(parts: Parts, delta: Fraction) -> Endpoint:
         return _INFINITY
     if not parts or delta == 1:
         return _ZERO
-    known: Endpoint = _INFINITY
     if (listed := _composition(parts)) is not None:
-        value = listed.epsilon(delta, _WIDTH)
-        if delta == 0 or value.is_within(_ROUGH):
-            return value.upper
-        known = value.upper  # a grid of losses may tell more
+        return listed.epsilon(delta, _WIDTH).upper
     if delta == 0:
         return _INFINITY
     with working_precision(_BITS):
-        level = ball(delta)
-        if any(isinstance(part, RenyiBound) for part, _ in parts):
-            curve, lost = _curve(parts)
-            if not lost < level:
-                return _INFINITY
-            log_left = (level - lost).log()
-            found = [
-                curve[a] + ball((a - 1) / a).log() - (log_left + ball(a).log()) / ball(a - 1)
-                for a in ORDERS
-            ]
-            return _least(found)
-        laws = _laws(parts, min(_TAIL, delta * _LEFT_OUT))
-        return min(known, max(law.epsilon(level) for law in laws))
+        if not any(isinstance(part, RenyiBound) for part, _ in parts):
+            laws = _laws(parts, min(_TAIL, delta * _LEFT_OUT))
+            return max(law.epsilon(ball(delta)) for law in laws)
+        left = delta - _lost(parts)
+        if not left > 0:
+            return _INFINITY
+        return renyi_to_epsilon(lambda orders: _curve(parts, orders), left, None, _ROUGH)[0].upper
 
 
 def delta_at(parts: Parts, epsilon: Fraction) -> Endpoint:
     """Delta at this epsilon >= 0, at most."""
     if any(part is None for part, _ in parts):
-        return Fraction(1)
+        return _ONE
     if not parts:
         return _ZERO
-    known: Endpoint = _ONE
     if (listed := _composition(parts)) is not None:
-        value = listed.delta(epsilon, _WIDTH)
-        if value.is_within(_ROUGH) or value.upper < _TAIL:
-            return value.upper
-        known = value.upper
+        return listed.delta(epsilon, _WIDTH).upper
     with working_precision(_BITS):
-        level = ball(epsilon)
-        if any(isinstance(part, RenyiBound) for part, _ in parts):
-            curve, lost = _curve(parts)
-            left = _least(
-                [
-                    (ball(a - 1) * (curve[a] - level)).exp()
-                    / ball(a - 1)
-                    * ball(1 - 1 / a) ** ball(a)
-                    for a in ORDERS
-                ]
-            )
-            return min(enclose(lost + ball(Fraction(min(left, _ONE)))).upper, _ONE)
-        laws = _laws(parts, _TAIL)
-        return min(known, max(enclose(law.delta(level)).upper for law in laws))
+        if not any(isinstance(part, RenyiBound) for part, _ in parts):
+            laws = _laws(parts, _TAIL)
+            return min(_ONE, max(enclose(law.delta(ball(epsilon))).upper for law in laws))
+        left = renyi_to_delta(lambda orders: _curve(parts, orders), epsilon, None, _ROUGH)[0]
+        return min(_lost(parts) + Fraction(left.upper), _ONE)
 
 
 def _composition(parts: Parts) -> Composition | None:
-    """The parts as uses of mechanisms, where all are; without what releases nothing."""
+    """The parts as uses of mechanisms, where all are."""
     uses = [Use(part, times) for part, times in parts if not isinstance(part, _Bounds) and part]
     return Composition(uses) if len(uses) == len(parts) else None
 
@@ -123,7 +141,8 @@ def _laws(parts: Parts, tail: Fraction) -> list[GridLaw]:
     while True:
         grid = Grid(step)
         each = [(_grid_laws(part, grid, tail / total), times) for part, times in counted.items()]
-        if max(len(_span(law)) for laws, _ in each for law in laws) <= _MOST_POINTS:
+        spans = (law.points() or [0] for laws, _ in each for law in laws)
+        if max(points[-1] - points[0] for points in spans) < _MOST_POINTS:
             break
         step *= _COARSER
     return [
@@ -132,87 +151,185 @@ def _laws(parts: Parts, tail: Fraction) -> list[GridLaw]:
     ]
 
 
-def _span(law: GridLaw) -> range:
-    return range(min(law.masses, default=0), max(law.masses, default=0) + 1)
-
-
 def _grid_laws(part: Part, grid: Grid, tail: Fraction) -> list[GridLaw]:
     """Of one use; two where the directions differ."""
+    noise = continuous(part.mechanism) if isinstance(part, FixedSize) else None
+    if isinstance(part, FixedSize) and noise is not None and noise.shape is Shape.GAUSSIAN:
+        part = SampledShift(part.rate, squared(noise.move), True)
     if isinstance(part, LossProfile):
         ways_round = (False,) if part.two_way else (False, True)
         return [profile_law(part.at_most, grid, tail, back) for back in ways_round]
     assert part is not None and not isinstance(part, RenyiBound)
-    if isinstance(part, FixedSize) and (noise := continuous(part.mechanism)):
-        return _grid_laws(SampledShift(part.rate, _square(noise.move), True), grid, tail)
     if isinstance(part, Guaranteed):
-        return dominating_laws(part.alike(dominating_pair(part.curve)), grid, tail)
+        part = part.alike(dominating_pair(part.curve))
     if vector(part) is not None:  # its Gaussian envelope
         mu = Fraction(Composition([Use(part, 1)]).gdp(_ROUGH).upper)
-        return [profile_law(lambda level: gaussian.delta(ball(mu), level), grid, tail)]
+        return [profile_law(SampledShift(_ONE, mu**2).at_most, grid, tail)]
     if continuous(part) is not None:
         return [profile_law(single_law(way).profile, grid, tail) for way in ways(part)]
     return dominating_laws(part, grid, tail)
 
 
-def _square(move: object) -> Fraction:
-    return Fraction(move * move)  # type: ignore[operator]
-
-
 # -- by Rényi divergences -------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=32)
-def _curve(parts: Parts) -> tuple[dict[Fraction, arb], arb]:
-    """Rényi divergences at `ORDERS` at most, without losses of a total probability, and this.
+def _finite(part: Part) -> tuple[Part, tuple[GridLaw, ...], Fraction]:
+    """What has no infinite losses: a part, or laws on a grid; and how likely these are, at most.
 
-    Those that are infinite, each with all of its P-mass: the sums of order a are of the others.
+    (epsilon, delta)-DP tells all with probability delta, and is epsilon-DP otherwise.
     """
-    kept, mechanisms = arb(1), []
-    total = dict.fromkeys(ORDERS, arb(0))
+    if isinstance(part, LossProfile):
+        laws = tuple(_laws(((part, 1),), _TAIL / 10**6))
+        return None, laws, max(Fraction(enclose(law.infinite.upper()).upper) for law in laws)
+    if isinstance(part, Sampled) and part.rate == 1:
+        plain, _, lost = _finite(part.mechanism)
+        return evolve(part, mechanism=plain) if lost else part, (), lost  # type: ignore[arg-type]
+    if isinstance(part, RandomizedResponse) and part.delta:
+        return evolve(part, delta=_ZERO), (), part.delta
+    return part, (), _ZERO
+
+
+@lru_cache(maxsize=32)
+def _lost(parts: Parts) -> Fraction:
+    """How likely some loss is infinite, at most."""
+    with working_precision(_BITS):
+        kept = arb(1)
+        for part, times in parts:
+            kept *= ball(1 - _finite(part)[2]) ** times
+        return Fraction(enclose(1 - kept).upper)
+
+
+def _curve(parts: Parts, orders: Sequence[Fraction]) -> list[Enclosure]:
+    """Rényi divergences of what has no infinite loss, at most: the sums of order a are of that."""
+    uses, found = [], [arb(0)] * len(orders)
     for part, times in parts:
-        if isinstance(part, RenyiBound):
-            for order in ORDERS:
-                total[order] += times * part.at_most(order, _renyi, _delta)
-        elif isinstance(part, LossProfile):
-            laws = _laws(((part, 1),), _TAIL / times)
-            kept *= (1 - max((law.infinite.upper() for law in laws), key=float)) ** times
-            for order in ORDERS:
-                total[order] += times * max(
-                    (renyi_of(law, order).upper() for law in laws), key=float
-                )
+        plain, laws, _ = _finite(part)
+        if isinstance(plain, RenyiBound):
+            more = [plain.renyi(order) for order in orders]
+        elif laws:
+            more = [max((renyi_of(law, a).upper() for law in laws), key=float) for a in orders]
         else:
-            plain, lost = _without_delta(part)
-            kept *= ball(1 - lost) ** times
-            mechanisms.append(Use(plain, times))
-    if mechanisms:
-        known = Composition(mechanisms).renyi_curve(ORDERS, _ROUGH)
-        for order, value in zip(ORDERS, known, strict=True):
-            total[order] += ball(Fraction(value.upper)) if value.is_finite() else arb.pos_inf()
-    return total, 1 - kept
+            uses.append(Use(plain, times))  # type: ignore[arg-type]
+            continue
+        found = [total + times * one for total, one in zip(found, more, strict=True)]
+    bounds = [enclose(total.upper()) for total in found]
+    if not uses:
+        return bounds
+    return [
+        one.plus(more)
+        for one, more in zip(bounds, Composition(uses).renyi_curve(orders, _ROUGH), strict=True)
+    ]
 
 
-def _without_delta(part: Part) -> tuple[Mechanism, Fraction]:
-    """(epsilon, delta)-DP tells all with probability delta, and is epsilon-DP otherwise."""
-    inner = part.mechanism if isinstance(part, Sampled) and part.rate == 1 else part
-    if isinstance(inner, RandomizedResponse) and inner.delta:
-        pure = evolve(inner, delta=_ZERO)
-        return (evolve(part, mechanism=pure) if isinstance(part, Sampled) else pure), inner.delta
-    return part, _ZERO  # type: ignore[return-value]
+@lru_cache(maxsize=64)
+def _inner(parts: Parts, orders: tuple[Fraction, ...]) -> list[arb]:
+    """Of what is repeated: infinite where a loss may be."""
+    if any(part is None for part, _ in parts) or _lost(parts):
+        return [arb.pos_inf()] * len(orders)
+    ends = [value.upper for value in _curve(parts, orders)]
+    return [arb.pos_inf() if end == _INFINITY else ball(Fraction(end)) for end in ends]
 
 
-def _renyi(inner: Parts, order: Fraction) -> arb:
-    if any(part is None for part, _ in inner):
-        return arb.pos_inf()
-    curve, lost = _curve(inner)
-    return curve[order] if lost == 0 else arb.pos_inf()
+@frozen
+class Concentrated(RenyiBound):
+    """(xi, rho)-zCDP."""
+
+    rho: Fraction
+    xi: Fraction = Fraction(0)
+
+    def renyi(self, order: Fraction) -> arb:
+        return ball(self.xi + self.rho * order)
 
 
-def _delta(inner: Parts, order: Fraction) -> arb:
-    """delta at a level that is at most log(1 + 1/(order - 1))."""
-    level = enclose(ball(1 / (order - 1)).log1p()).lower
-    return ball(Fraction(delta_at(inner, Fraction(level))))
+@frozen
+class SampledConcentrated(RenyiBound):
+    """The same of users who are sampled at this rate; fixed: in batches of one size."""
+
+    rate: Fraction
+    rho: Fraction
+    xi: Fraction = Fraction(0)
+    fixed: bool = False
+
+    def renyi(self, order: Fraction) -> arb:
+        plain = ball(self.xi + self.rho * order)  # a sample is post-processing of all
+        if order > _MOST_SUMMED:
+            return plain
+        low = math.floor(order)
+        below = arb(0) if low == 1 else self._moment(low)
+        if order == low:
+            return (below / (low - 1)).min(plain)
+        part = ball(order - low)
+        return ((below * (1 - part) + self._moment(low + 1) * part) / ball(order - 1)).min(plain)
+
+    def _moment(self, order: int) -> arb:
+        """(a - 1) D_a."""
+        return _fixed_moment(self, order) if self.fixed else _moment(self, order)
+
+    def power(self, order: int) -> arb:
+        """E_Q R^a, at most."""
+        return ((order - 1) * ball(self.xi + self.rho * order)).exp()
 
 
-def _least(found: Sequence[arb]) -> Endpoint:
-    ends = [enclose(one.max(arb(0))).upper for one in found if one.is_finite()]
-    return min(ends, default=_INFINITY)
+@lru_cache(maxsize=4096)
+def _moment(one: SampledConcentrated, a: int) -> arb:
+    q = ball(one.rate)
+    terms = (
+        math.comb(a, k) * (1 - q) ** (a - k) * q**k * (one.power(k) if k > 1 else 1)
+        for k in range(a + 1)
+    )
+    removed = sum(terms, arb(0))
+    added = 1 - q + q * one.power(a)
+    if one.rate < 1:
+        bent = (a - 1) * a * q**2 * (1 - q) ** (-a - 1) * (one.power(2) - 1) / 2
+        added = added.min(1 + bent)
+    return removed.max(added).log()
+
+
+@lru_cache(maxsize=4096)
+def _fixed_moment(one: SampledConcentrated, a: int) -> arb:
+    q, second = ball(one.rate), one.power(2)
+    total = 1 + math.comb(a, 2) * q**2 * (4 * (second - 1)).min(2 * second)
+    for k in range(3, a + 1):
+        total += 2 * math.comb(a, k) * q**k * one.power(k)
+    return total.log()
+
+
+@frozen
+class Repeated(RenyiBound):
+    """The best of K runs: K is a truncated negative binomial of this mean and shape, or Poisson."""
+
+    inner: Parts
+    mean: Fraction
+    shape: Fraction | None
+
+    def renyi(self, order: Fraction) -> arb:
+        (one,) = _inner(self.inner, (order,))
+        mean, rest = ball(self.mean), ball(order - 1)
+        if self.shape is None:  # a delta at a level that is at most log(1 + 1/(order - 1))
+            level = Fraction(enclose((1 / rest).log1p()).lower)
+            return one + mean * ball(Fraction(delta_at(self.inner, level))) + mean.log() / rest
+        surprise = -_success(self.mean, self.shape).log()
+        more = [
+            ((1 - 1 / ball(other)) * value + surprise / ball(other)).upper()
+            for other, value in zip(_ORDERS, _inner(self.inner, _ORDERS), strict=True)
+        ]
+        return one + (1 + ball(self.shape)) * min(more) + mean.log() / rest
+
+
+@lru_cache(maxsize=256)
+def _success(mean: Fraction, shape: Fraction) -> arb:
+    """gamma of the truncated negative binomial of this mean, or less: that costs more.
+
+    The mean falls as gamma rises.
+    """
+
+    def falls_short(gamma: Fraction) -> bool:
+        return not _mean(ball(gamma), ball(shape)) >= ball(mean)
+
+    return ball(halved(falls_short, Fraction(0), Fraction(1), 60)[0])
+
+
+def _mean(gamma: arb, shape: arb) -> arb:
+    if shape == 0:
+        return (1 / gamma - 1) / -gamma.log()
+    return shape * (1 - gamma) / (gamma * (1 - gamma**shape))

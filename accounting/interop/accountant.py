@@ -3,11 +3,8 @@
     from exactdp.interop import ExactAccountant
     dp_accounting.calibrate_dp_mechanism(ExactAccountant, make_event, epsilon, delta)
 
-Epsilon and delta are upper ends, rounded up: never below the truth. Lists of mechanisms go through
-the composition here, with its enclosures. Where some events are known by a bound of their privacy
-profile (`profiles`), all are put on a grid of losses, and composed there in integers rounded up.
-Where some are known by their Rényi divergences alone (`renyi_bounds`), those of all are added up
-and converted (Canonne, Kamath, Steinke, NeurIPS 2020, Proposition 12). `reading` has the events.
+Epsilon and delta are upper ends, rounded up: never below the truth. `reading` has the events,
+`account` says how their costs add up.
 """
 
 from __future__ import annotations

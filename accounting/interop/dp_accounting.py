@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from ...exact import ExactInput, ParameterError, ball, exact, working_precision
+from ...exact.extra import bring
 from ...exact.rounding import float_above
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import Composition, compose
@@ -61,17 +62,18 @@ def to_dp_accounting(
     >>> round(pld.get_epsilon_for_delta(1e-6), 6)
     1.788609
     """
-    try:
-        from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
-    except ImportError as error:
-        raise ImportError('dp_accounting is needed: pip install "exactdp[interop]"') from error
-    step, share = _step(interval), exact(tail, "tail", above=0, below=1)
+    module = bring("dp_accounting.pld.privacy_loss_distribution", "interop")
+    step, share = exact(interval, "interval", at_most=1), exact(tail, "tail", above=0, below=1)
+    if step < Fraction(1, 10**9):
+        raise ParameterError(f"interval must be between 1e-9 and 1, got {interval!r}")
+    step = Fraction(float(step))  # dp_accounting multiplies by the binary number
     composition = compose(what)
     with working_precision(_BITS):
         grid = Grid(step, Fraction(0) if step.numerator.bit_length() <= _SHORT else _ULP)
         laws = composition_laws(composition, grid, share)
         pmfs = [_pmf(law, step, composition.times > 1) for law in laws]
-    return PrivacyLossDistribution(*pmfs)
+    pld: PrivacyLossDistribution = module.PrivacyLossDistribution(*pmfs)
+    return pld
 
 
 def rdp_epsilons(what: Mechanism | Composition, orders: Sequence[ExactInput]) -> list[float]:
@@ -90,13 +92,6 @@ def rdp_epsilons(what: Mechanism | Composition, orders: Sequence[ExactInput]) ->
     wanted = [exact(order, "order", above=1) for order in orders]
     floats = [Fraction(float_above(order)) for order in wanted]
     return [float_above(value.upper) for value in compose(what).renyi_curve(floats)]
-
-
-def _step(interval: float) -> Fraction:
-    step = exact(interval, "interval", above=0, at_most=1)
-    if step < Fraction(1, 10**9):
-        raise ParameterError(f"interval must be between 1e-9 and 1, got {interval!r}")
-    return Fraction(float(step))  # dp_accounting multiplies by the binary number
 
 
 def _pmf(law: GridLaw, step: Fraction, composed: bool) -> PLDPmf:

@@ -7,16 +7,18 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from ...exact.extra import bring
 from ...exact.number import ParameterError, ball, exact, is_list, whole
-from ...exact.precision import working_precision
+from ...exact.precision import lower_float, working_precision
+from ...exact.rounding import float_above, float_below
 from ...exact.square_root import SquareRoot
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from ..composition.composed import Composition, Use
+from ..composition.composed import Composition, Use, compose
+from .account import RenyiBound
 from .profiles import LossProfile
 from .reading import RELATIONS, NeighboursError, UnsupportedEventError, read
-from .renyi_bounds import RenyiBound
 
 if TYPE_CHECKING:
     from dp_accounting import DpEvent
@@ -106,43 +108,35 @@ def to_dp_event(what: Mechanism | Composition) -> DpEvent:
     >>> to_dp_event(exactdp.mechanism("gaussian:sigma=2,neighbours=add-remove,poisson=1/100"))
     PoissonSampledDpEvent(sampling_probability=0.01, event=GaussianDpEvent(noise_multiplier=2.0))
     """
-    try:
-        from dp_accounting import ComposedDpEvent, SelfComposedDpEvent
-    except ImportError as error:
-        raise ImportError('dp_accounting is needed: pip install "exactdp[interop]"') from error
-    uses = what.uses if isinstance(what, Composition) else (Use(what, 1),)
-    events = [
-        _event(each) if times == 1 else SelfComposedDpEvent(_event(each), times)
-        for each, times in uses
-    ]
-    return events[0] if len(events) == 1 else ComposedDpEvent(events)
+    events = bring("dp_accounting.dp_event", "interop")
+    found = []
+    for each, times in compose(what).uses:
+        one = _event(each, events)
+        found.append(one if times == 1 else events.SelfComposedDpEvent(one, times))
+    return found[0] if len(found) == 1 else events.ComposedDpEvent(found)
 
 
-def _event(mechanism: Mechanism) -> DpEvent:
-    from dp_accounting import dp_event
-
+def _event(mechanism: Mechanism, events: Any) -> DpEvent:
     if isinstance(mechanism, ContinuousNoise) and mechanism.removing:
-        noise = getattr(dp_event, _NAMES[mechanism.shape])(
-            _below(mechanism.scale / mechanism.sensitivity)  # in units of the sensitivity
-        )
+        size = mechanism.scale / mechanism.sensitivity  # in units of the sensitivity
+        noise = getattr(events, _NAMES[mechanism.shape])(_below(size))
         if mechanism.rate == 1:
             return noise
-        return dp_event.PoissonSampledDpEvent(-_below(-mechanism.rate), noise)
+        return events.PoissonSampledDpEvent(float_above(mechanism.rate), noise)
     if isinstance(mechanism, AdditiveNoise) and mechanism.modulus is None:
         law = mechanism.law
         if isinstance(law, DiscreteLaplace) and isinstance(law.scale, Fraction):
-            return dp_event.DiscreteLaplaceDpEvent(-_below(-1 / law.scale), mechanism.sensitivity)
+            return events.DiscreteLaplaceDpEvent(float_above(1 / law.scale), mechanism.sensitivity)
     if isinstance(mechanism, RandomizedResponse) and not mechanism.delta:
         with working_precision(128):
             lies = 2 / (1 + ball(mechanism.epsilon).exp())
-            found = math.nextafter(float(lies.lower()), 0.0)
-        return dp_event.RandomizedResponseDpEvent(found, 2)
+            return events.RandomizedResponseDpEvent(max(lower_float(lies), 0.0), 2)
     raise UnsupportedEventError(f"{type(mechanism).__name__} has no event in dp_accounting")
 
 
 def _below(number: Fraction | SquareRoot) -> float:
-    """The largest float that is not above; of a root, the largest or the next."""
+    """The largest float that is not above; of a root, that or the next."""
+    if isinstance(number, Fraction):
+        return float_below(number)
     near = float(number)
-    if isinstance(number, SquareRoot):
-        return near if Fraction(near) ** 2 <= number.square else math.nextafter(near, -math.inf)
-    return near if Fraction(near) <= number else math.nextafter(near, -math.inf)
+    return near if Fraction(near) ** 2 <= number.square else math.nextafter(near, -math.inf)

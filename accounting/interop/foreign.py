@@ -1,34 +1,51 @@
-"""What other accountants report of continuous noise: not bounds that are proved, but their figures.
+"""What other accountants report: not bounds that are proved here, but their figures.
 
     pld      dp_accounting's privacy-loss distributions, at their default grid
     prv      prv_accountant (Gopi, Lee, Wutschitz, NeurIPS 2021): the bracket that it gives
     opacus   Opacus's Rényi accountant: its orders and its conversion, of exact divergences
+    tff      TensorFlow Federated: published Rényi bounds of vectors with discrete noise
 
-The first two are asked where they are installed. They compute in floats.
+The first two are asked where they are installed. They compute in floats, of continuous noise.
+
+*Published of vectors*, which are summed from clients; the bounds grow with the dimension or with
+|v|_1. For v with |v|_2^2 <= s, |v|_1 <= a in d dimensions, at whole orders alpha >= 2:
+
+*Skellam noise of variance V* (Agarwal, Kairouz, Liu, "The Skellam mechanism for differentially
+private federated learning", NeurIPS 2021, Theorem 3.5):
+    alpha s/2V + min(((2 alpha - 1) s + 6 a)/4V^2, 3 a/2V).
+
+*n discrete Gaussians of parameter sigma^2* (Kairouz, Liu, Steinke, "The distributed discrete
+Gaussian mechanism for federated learning with secure aggregation", ICML 2021, Proposition 14), with
+V = n sigma^2 and tau = 10 sum_{k=1}^{n-1} e^(-2 pi^2 sigma^2 k/(k+1)), the least of
+    alpha s/2V + tau d,   alpha/2 (s/V + 2 a tau/sqrt(V) + tau^2 d),   alpha/2 (sqrt(s/V) +
+    tau sqrt(d))^2.
+
+Neither paper's bound is needed: `accounting.envelope`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
-from types import MappingProxyType
-from typing import NoReturn
+from typing import TypeAlias
 
 from flint import arb
 
-from ...exact.budget import OutOfTimeError
-from ...exact.enclosure import Enclosure
-from ...exact.number import ParameterError, ball
-from ...exact.precision import refine
-from ...mechanisms.continuous import ContinuousNoise, Shape
+from ...exact import Enclosure, Endpoint, OutOfTimeError, ParameterError, ball, enclose, refine
+from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
+from ...mechanisms.laws.closed_forms import Gaussians
+from ...mechanisms.laws.skellam import Skellam
+from ...mechanisms.vector import VectorNoise, vector
 from ..composition.composed import Composition
-from ..methods.classical import DoesNotApplyError
-from ..methods.comparison import Method
+from ..methods.comparison import EXACT, METHODS, DoesNotApplyError, Method
+from ..participation.charges import surcharge
 
-_ORDERS = tuple(Fraction(k, 10) for k in range(11, 110)) + tuple(map(Fraction, range(12, 64)))
+_OPACUS_ORDERS = [*(Fraction(k, 10) for k in range(11, 110)), *map(Fraction, range(12, 64))]
+TFF_ORDERS = [Fraction(k) for k in (*range(2, 129), 256)]
 _PRV_ERROR = 0.1  # in epsilon; prv_accountant asks for one
+_NEAR = 3000  # terms of tau that are summed one by one
 
 
 def _pld(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
@@ -47,7 +64,7 @@ def _pld(composition: Composition, delta: Fraction, width: Fraction) -> Enclosur
 
 
 def _prv(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
-    uses = _gaussians(composition, "prv_accountant")
+    uses = _gaussians_of(composition, "prv_accountant")
     try:
         from prv_accountant import PoissonSubsampledGaussianMechanism, PRVAccountant
     except ImportError as error:
@@ -70,25 +87,40 @@ def _prv(composition: Composition, delta: Fraction, width: Fraction) -> Enclosur
     return Enclosure(_figure(low).lower, _figure(high).upper)
 
 
-def _opacus(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
-    """The least over its orders of D_a - (log delta + log a)/(a - 1) + log((a - 1)/a)."""
-    _gaussians(composition, "Opacus")
+_Curve: TypeAlias = Callable[[Fraction], arb]
+
+
+def _least(
+    curve: Callable[[], _Curve], orders: Sequence[Fraction], delta: Fraction, width: Fraction
+) -> Enclosure:
+    """The least over these orders of D_a - (log delta + log a)/(a - 1) + log((a - 1)/a).
+
+    curve: made anew at every precision.
+    """
     if not delta:
         return Enclosure.infinite()
-    found = []
-    for order, divergence in zip(_ORDERS, composition.renyi_curve(_ORDERS, width), strict=True):
-        found.append(divergence.plus(refine(partial(charge, order, delta), width=width)))
-    best = Enclosure(min(each.lower for each in found), min(each.upper for each in found))
-    return best.maximum(Enclosure.exactly(0))
+
+    def least() -> arb:
+        found, at = arb.pos_inf(), curve()
+        for order in orders:
+            found = found.min(at(order) + surcharge(order, delta))
+        return found.max(arb(0))
+
+    return refine(lambda: enclose(least()), width=width)
 
 
-def charge(order: Fraction, delta: Fraction) -> arb:
-    """What epsilon is above the Rényi divergence of this order, at this delta."""
-    a = ball(order)
-    return ((a - 1) / a).log() - (ball(delta).log() + a.log()) / (a - 1)
+def _opacus(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
+    _gaussians_of(composition, "Opacus")
+    curve = composition.renyi_curve(_OPACUS_ORDERS, width)
+    ends: list[Endpoint] = []
+    for end in ("lower", "upper"):
+        at = {a: Fraction(getattr(d, end)) for a, d in zip(_OPACUS_ORDERS, curve, strict=True)}
+        found = _least(lambda at=at: lambda order: ball(at[order]), _OPACUS_ORDERS, delta, width)  # type: ignore[misc]
+        ends.append(getattr(found, end))
+    return Enclosure(*ends)
 
 
-def _gaussians(composition: Composition, name: str) -> list[tuple[ContinuousNoise, int]]:
+def _gaussians_of(composition: Composition, name: str) -> list[tuple[ContinuousNoise, int]]:
     found = [
         (each, times)
         for each, times in composition.uses
@@ -107,30 +139,94 @@ def _figure(value: float) -> Enclosure:
     return Enclosure.exactly(Fraction(max(value, 0.0)))
 
 
-def no_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> NoReturn:
-    """For methods that only tell epsilon."""
-    raise DoesNotApplyError("asked for epsilon only")
+def gaussians_tau(count: int, sigma2: Fraction) -> arb:
+    """tau = 10 sum_{k=1}^{count-1} e^(-2 pi² sigma² k/(k+1)), the far terms in a bracket."""
+    exponent = -2 * arb.pi() ** 2 * ball(sigma2)
+    near = min(count - 1, _NEAR)
+    total = arb(0)
+    for k in range(1, near + 1):
+        total += (exponent * k / (k + 1)).exp()
+    if count - 1 > near:  # the terms fall with k
+        last = (exponent * near / (near + 1)).exp()
+        total += (count - 1 - near) * exponent.exp().union(last)
+    return 10 * total
+
+
+def published_renyi(mechanism: VectorNoise) -> _Curve:
+    """The published bound of one use, nobody sampled, at whole orders.
+
+    Raises DoesNotApplyError where there is none.
+    """
+    if mechanism.rate != 1:
+        raise DoesNotApplyError("it is of vectors from users of whom none is sampled")
+    reach, law = mechanism.reach, mechanism.law
+    square, total = ball(Fraction(reach.largest_square)), ball(Fraction(reach.largest_sum))
+    if isinstance(law, Skellam):
+        return partial(_skellam, ball(law.variance), square, total)
+    if not isinstance(law, Gaussians):
+        raise DoesNotApplyError("it is of Skellam and discrete Gaussian noise")
+    tau = gaussians_tau(law.gaussians, law.sigma2)
+    if law.gaussians > 1 and reach.dimension is None:
+        raise DoesNotApplyError("it grows with the dimension, which is not given")
+    variance = law.gaussians * ball(law.sigma2)
+    return partial(_gaussians, variance, square, total, tau, reach.dimension or 0)
+
+
+def _skellam(variance: arb, square: arb, total: arb, order: Fraction) -> arb:
+    extra = (ball(2 * order - 1) * square + 6 * total) / (4 * variance**2)
+    return ball(order) * square / (2 * variance) + extra.min(3 * total / (2 * variance))
+
+
+def _gaussians(
+    variance: arb, square: arb, total: arb, tau: arb, dimension: int, order: Fraction
+) -> arb:
+    ratio, half = square / variance, ball(order) / 2
+    first = half * ratio + tau * dimension
+    second = half * (ratio + 2 * total * tau / variance.sqrt() + tau**2 * dimension)
+    third = half * (ratio.sqrt() + tau * arb(dimension).sqrt()) ** 2
+    return first.min(second).min(third)
+
+
+def _tff(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
+    vectors = [(vector(mechanism), times) for mechanism, times in composition.uses]
+
+    def curve() -> _Curve:
+        bounds = []
+        for one, times in vectors:
+            if one is None:
+                raise DoesNotApplyError("it is of vectors")
+            bounds.append((published_renyi(one), times))
+        return lambda order: sum((times * bound(order) for bound, times in bounds), arb(0))
+
+    return _least(curve, TFF_ORDERS, delta, width)
 
 
 PLD = Method(
-    "pld",
-    "dp_accounting, privacy-loss distribution",
-    "its default grid of 1e-4, in floats",
-    _pld,
-    no_delta,
+    "pld", "dp_accounting, privacy-loss distribution", "its default grid of 1e-4, in floats", _pld
 )
 PRV = Method(
     "prv",
     "prv_accountant, its own bracket",
     f"asked for {_PRV_ERROR} in epsilon and a thousandth of delta; in floats",
     _prv,
-    no_delta,
 )
 OPACUS = Method(
-    "opacus",
-    "Rényi, as Opacus reports it",
-    "its orders, 1.1 to 63, and its conversion",
-    _opacus,
-    no_delta,
+    "opacus", "Rényi, as Opacus reports it", "its orders, 1.1 to 63, and its conversion", _opacus
 )
-FOREIGN: Mapping[str, Method] = MappingProxyType({each.name: each for each in (OPACUS, PLD, PRV)})
+TFF = Method(
+    "tff",
+    "Rényi, as TensorFlow Federated's bound gives it",
+    "orders 2 to 128 and 256; Skellam: Agarwal, Kairouz, Liu (2021); discrete Gaussians: Kairouz, "
+    "Liu, Steinke (2021)",
+    _tff,
+)
+
+
+def usual(composition: Composition) -> list[str | Method]:
+    """Those of `METHODS`, and what is widely used for continuous noise or for vectors."""
+    found: list[str | Method] = [name for name in METHODS if name != EXACT.name]
+    if all(continuous(use.mechanism) for use in composition.uses):
+        found += [OPACUS, PLD, PRV]
+    if all(vector(use.mechanism) for use in composition.uses):
+        found.append(TFF)
+    return found

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...exact.enclosure import Enclosure
+from ...exact.extra import bring
 from ...exact.rounding import float_above
 from .events import from_opacus
 
@@ -29,9 +30,7 @@ def register_opacus() -> None:
     >>> create_accountant("exactdp").mechanism()
     'exactdp'
     """
-    from opacus.accountants import register_accountant
-
-    register_accountant(NAME, opacus_accountant(), force=True)
+    bring("opacus.accountants", "opacus").register_accountant(NAME, opacus_accountant(), force=True)
 
 
 def opacus_accountant() -> type[IAccountant]:
@@ -43,12 +42,8 @@ def opacus_accountant() -> type[IAccountant]:
     >>> 1.51 <= accountant.get_epsilon(1e-5) <= 1.52
     True
     """
-    try:
-        from opacus.accountants import IAccountant
-    except ImportError as error:
-        raise ImportError('opacus is needed: pip install "exactdp[opacus]"') from error
 
-    class ExactAccountant(IAccountant):  # type: ignore[misc]
+    class ExactAccountant(bring("opacus.accountants", "opacus").IAccountant):  # type: ignore[misc]
         """Every step is a Gaussian of this noise multiplier on a Poisson sample of the users.
 
         Neighbours differ by one user. `get_epsilon` gives the upper end, rounded up;

@@ -17,12 +17,12 @@ from typing import TypeAlias
 from attrs import frozen
 from flint import arb, ctx
 
-from ...exact.budget import spend
-from ...exact.number import ball
+from ...exact import ball, spend
 from ...exact.roots import first_met_near
 from ..composition.loss_grid import Grid, GridLaw, law_of_chords
 from ..divergences import gaussian
 from ..envelope.cells import upper
+from ..sampling import removed
 
 Profile: TypeAlias = Callable[[arb], arb]
 
@@ -97,15 +97,12 @@ class SampledShift(LossProfile):
     def at_most(self, level: arb) -> arb:
         if self.two_way and not level >= 0:
             g = level.exp()
-            return 1 - g + g * self._rising(-level)
-        return self._rising(level)
+            return 1 - g + g * removed(ball(self.rate), -level, self._plain)
+        return removed(ball(self.rate), level, self._plain)
 
-    def _rising(self, level: arb) -> arb:
-        odds = 1 + level.expm1() / ball(self.rate)
-        if not odds > 0:
-            return (-level.expm1()).max(arb(0)) if odds <= 0 else arb(1)
-        rate, square = ball(self.rate), self.square
-        return rate if square is None else rate * gaussian.delta(ball(square).sqrt(), odds.log())
+    def _plain(self, level: arb) -> arb:
+        square = self.square
+        return arb(1) if square is None else gaussian.delta(ball(square).sqrt(), level)
 
 
 @frozen(eq=False)

@@ -34,13 +34,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from math import inf
 from typing import Any, TypeAlias
 
+from attrs import frozen
 from flint import arb
 
-from ...exact.number import ParameterError, ball, exact, whole
-from ...exact.precision import enclose, working_precision
+from ...exact import ParameterError, ball, enclose, exact, refine, whole, working_precision
 from ...exact.square_root import square_root
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.dominating import RenyiCurve
@@ -53,14 +54,11 @@ from ...mechanisms.pair import FinitePair
 from ...mechanisms.reach import Reach
 from ...mechanisms.schemes import with_users
 from ...mechanisms.vector import VectorNoise
+from .account import Concentrated, Part, Repeated, SampledConcentrated
 from .profiles import LossProfile, NormalMixtures, SampledShift, Told
-from .renyi_bounds import Concentrated, RenyiBound, Repeated, SampledConcentrated
 
 ADD, ONE, SPECIAL = "ADD_OR_REMOVE_ONE", "REPLACE_ONE", "REPLACE_SPECIAL"
 RELATIONS = (ADD, ONE, SPECIAL)
-
-Part: TypeAlias = Mechanism | LossProfile | RenyiBound | None  # None: nothing is private
-Found: TypeAlias = tuple[Part, int, str]
 
 _MOST_DEEP = 50
 _LEAST = Fraction(1, 2**90)  # probability of what is told to lose everything instead
@@ -80,7 +78,65 @@ class NeighboursError(UnsupportedEventError):
     """An event that is not accounted for under this relation of neighbours."""
 
 
-def read(event: object, relation: str, times: int = 1, depth: int = 0) -> Iterator[Found]:
+@frozen
+class Event:
+    """An event of dp_accounting, by the name of its class and its fields: an object, or JSON."""
+
+    source: object
+
+    @property
+    def name(self) -> str:
+        """The name of the event's class."""
+        source = self.source
+        name = source.get("class_name") if isinstance(source, Mapping) else type(source).__name__
+        if not isinstance(name, str):
+            raise ParameterError("event must name its class, such as GaussianDpEvent")
+        return name[:60]
+
+    def field(self, key: str, instead: object = None) -> Any:
+        """What is there. Raises ParameterError where neither that is nor anything `instead`."""
+        source = self.source
+        value = source.get(key) if isinstance(source, Mapping) else getattr(source, key, None)
+        if value is None and instead is None:
+            raise ParameterError(f"{self.name}: {key} is missing")
+        return instead if value is None else value
+
+    def number(
+        self, key: str, instead: object = None, at_most: int | None = None, at_least: int = 0
+    ) -> Any:
+        """A number >= 0, or infinity where nothing forbids it."""
+        value = self.field(key, instead)
+        if at_most is None and value == inf:
+            return inf
+        return exact(value, f"{self.name}, {key}", at_least=at_least, at_most=at_most)
+
+    def whole(self, key: str, at_least: int = 0) -> int:
+        """A whole number."""
+        return whole(self.field(key), f"{self.name}, {key}", at_least=at_least)
+
+    def inner(self) -> Event:
+        """The event that this one repeats, or samples users for."""
+        return Event(self.field("event"))
+
+    def unsupported(self, inner: str = "") -> UnsupportedEventError:
+        """That it cannot be accounted for, or not of this one."""
+        return UnsupportedEventError(
+            f"{self.name}{inner} cannot be accounted for here", self.source
+        )
+
+    def check(self, relation: str, allowed: Sequence[str], inner: str = "") -> None:
+        """Raise NeighboursError where it is accounted for under these relations only."""
+        if relation not in allowed:
+            names = " or ".join(f"`{one}`" for one in allowed)
+            raise NeighboursError(
+                f"neighboring_relation must be {names} for `{self.name}`{inner}. Found {relation}.",
+                self.source,
+            )
+
+
+def read(
+    source: object, relation: str, times: int = 1, depth: int = 0
+) -> Iterator[tuple[Part, int, str]]:
     """The parts of an event, how often each, and the name of its class.
 
     Raises UnsupportedEventError for what is not accounted for, ParameterError for bad parameters.
@@ -91,34 +147,23 @@ def read(event: object, relation: str, times: int = 1, depth: int = 0) -> Iterat
         )
     if depth > _MOST_DEEP:
         raise ParameterError(f"event must be at most {_MOST_DEEP} levels deep")
-    name = name_of(event)
+    event = Event(source)
+    name = event.name
     if name == "ComposedDpEvent":
-        for each in _field(event, "events"):
-            yield from read(each, relation, times, depth + 1)
+        for part in event.field("events"):
+            yield from read(part, relation, times, depth + 1)
     elif name == "SelfComposedDpEvent":
-        count = whole(_field(event, "count"), f"{name}, count", at_least=0)
-        if count:
-            yield from read(_field(event, "event"), relation, times * count, depth + 1)
-    elif name == "PoissonSampledDpEvent" and _number(event, "sampling_probability") == 1:
-        yield from read(_field(event, "event"), relation, times, depth + 1)
+        if count := event.whole("count"):
+            yield from read(event.field("event"), relation, times * count, depth + 1)
+    elif name == "PoissonSampledDpEvent" and event.number("sampling_probability") == 1:
+        yield from read(event.field("event"), relation, times, depth + 1)
+    elif name not in _READERS:
+        raise event.unsupported()
     else:
-        allowed, reader = _READERS.get(name, ((), None))
-        if reader is None:
-            raise UnsupportedEventError(f"{name} cannot be accounted for here", event)
-        if relation not in allowed:
-            names = " or ".join(f"`{one}`" for one in allowed)
-            message = f"neighboring_relation must be {names} for `{name}`. Found {relation}."
-            raise NeighboursError(message, event)
+        allowed, reader = _READERS[name]
+        event.check(relation, allowed)
         for part, count in reader(event, relation):
             yield part, times * count, name
-
-
-def name_of(event: object) -> str:
-    """The name of the event's class."""
-    name = event.get("class_name") if isinstance(event, Mapping) else type(event).__name__
-    if not isinstance(name, str):
-        raise ParameterError("event must name its class, such as GaussianDpEvent")
-    return name[:60]
 
 
 # -- one event each -------------------------------------------------------------------------------
@@ -126,72 +171,74 @@ def name_of(event: object) -> str:
 _Parts: TypeAlias = list[tuple[Part, int]]
 _NOTHING: _Parts = []
 _ALL_TOLD: _Parts = [(None, 1)]
+_STILL = Fraction(0)  # where the noise is centred without the user
 
 
-def _once(part: Part) -> _Parts:
-    return [(part, 1)]
+def _by_noise(size: Any, part: Callable[[], Part]) -> _Parts:
+    """Infinite noise tells nothing, none tells all."""
+    return _NOTHING if size == inf else [(part(), 1)] if size else _ALL_TOLD
+
+
+def _by_cost(cost: Any, part: Callable[[], Part]) -> _Parts:
+    """What costs nothing tells nothing, what may cost anything tells all."""
+    return _ALL_TOLD if cost == inf else [(part(), 1)] if cost else _NOTHING
+
+
+def _neighbours(relation: str) -> str:
+    return "replace" if relation == ONE else "add-remove"
 
 
 def _of(mechanism: Mechanism, relation: str, rate: Fraction = Fraction(1)) -> Mechanism:
     """The mechanism for these neighbours, users sampled at a rate."""
-    neighbours = "replace" if relation == ONE else "add-remove"
-    given = {"neighbours": neighbours} | ({"poisson": str(rate)} if rate != 1 else {})
-    return with_users(given, mechanism)
+    sampled = {"poisson": str(rate)} if rate != 1 else {}
+    return with_users({"neighbours": _neighbours(relation)} | sampled, mechanism)
 
 
-def _gaussian(event: object, relation: str) -> _Parts:
-    size = _number(event, "noise_multiplier")
-    if size == inf:
-        return _NOTHING
-    if not size:
-        return _ALL_TOLD
-    noise = ContinuousNoise(Shape.GAUSSIAN, size, 2 if relation == ONE else 1)
-    return _once(_of(noise, relation))
+def _noise(shape: Shape, event: Event, relation: str) -> _Parts:
+    size = event.number("noise_multiplier")
+    moved = 2 if shape is Shape.GAUSSIAN and relation == ONE else 1
+    return _by_noise(size, lambda: _of(ContinuousNoise(shape, size, moved), relation))
 
 
-def _laplace(event: object, relation: str) -> _Parts:
-    size = _number(event, "noise_multiplier")
-    if size == inf:
-        return _NOTHING
-    return _once(_of(ContinuousNoise(Shape.LAPLACE, size), relation)) if size else _ALL_TOLD
+def _permute_and_flip(event: Event, relation: str) -> _Parts:
+    epsilon = event.number("epsilon")
+    return _by_cost(epsilon, lambda: _of(ContinuousNoise(Shape.LAPLACE, 1 / epsilon), relation))
 
 
-def _discrete_laplace(event: object, relation: str) -> _Parts:
+def _discrete_laplace(event: Event, relation: str) -> _Parts:
     """Of vectors whose L1 norm is at most that too: one coordinate that moves by it dominates.
 
     A step by 1 has the two-line trade-off curve of randomized response; so many steps, in whichever
     coordinates, have at most the curve of that repeated, which is that of the whole move.
     """
-    parameter, moved = _number(event, "noise_parameter"), _field(event, "sensitivity")
+    parameter, moved = event.number("noise_parameter"), event.field("sensitivity")
     if moved == 0:
         return _NOTHING
-    if not parameter:
-        return _ALL_TOLD
-    return _once(_of(AdditiveNoise(DiscreteLaplace(1 / parameter), moved), relation))
+    return _by_noise(
+        parameter, lambda: _of(AdditiveNoise(DiscreteLaplace(1 / parameter), moved), relation)
+    )
 
 
-def _discrete_gaussian(event: object, relation: str) -> _Parts:
-    sigma = _number(event, "sigma")
-    moved, size = _number(event, "sensitivity", 1), _field(event, "dimension", None)
-    if sigma == inf or not moved:
+def _discrete_gaussian(event: Event, relation: str) -> _Parts:
+    sigma, size = event.number("sigma"), event.field("dimension", 0) or None
+    moved = event.number("sensitivity", 1)
+    if not (int(moved) if size == 1 else moved):
         return _NOTHING
-    if not sigma:
-        return _ALL_TOLD
-    law = DiscreteGaussian(sigma**2)
-    if size == 1:
-        whole_part = int(moved)
-        return _once(_of(AdditiveNoise(law, whole_part), relation)) if whole_part else _NOTHING
-    return _once(_of(VectorNoise(law, Reach(moved, dimension=size)), relation))
+
+    def part() -> Mechanism:
+        law = DiscreteGaussian(sigma**2)
+        if size == 1:
+            return _of(AdditiveNoise(law, int(moved)), relation)
+        return _of(VectorNoise(law, Reach(moved, dimension=size)), relation)
+
+    return _by_noise(sigma, part)
 
 
-def _randomized_response(event: object, relation: str) -> _Parts:
+def _randomized_response(event: Event, relation: str) -> _Parts:
     """`REPLACE_SPECIAL`: of a record that is nothing, every answer is as likely."""
-    noise = _number(event, "noise_parameter", at_most=1)
-    buckets = whole(_field(event, "num_buckets"), f"{name_of(event)}, num_buckets", at_least=1)
+    noise, buckets = event.number("noise_parameter", at_most=1), event.whole("num_buckets", 1)
     if buckets == 1 or noise == 1:
         return _NOTHING
-    if not noise:
-        return _ALL_TOLD
     each = noise / buckets
     own, rest = 1 - noise + each, (buckets - 2) * each
     if relation == SPECIAL:
@@ -201,117 +248,102 @@ def _randomized_response(event: object, relation: str) -> _Parts:
         pair = FinitePair(("own", "other", "rest"), (own, each, rest), (each, own, rest))
     else:
         pair = FinitePair(("own", "other"), (own, each), (each, own))
-    return _once(_of(pair, relation))
+    return _by_noise(noise, lambda: _of(pair, relation))
 
 
-def _guaranteed(event: object, relation: str) -> _Parts:
+def _guaranteed(event: Event, relation: str) -> _Parts:
     """(epsilon, delta), or epsilon alone, as of an exponential mechanism."""
-    epsilon = _number(event, "epsilon")
-    delta = _number(event, "delta", 0, at_most=1)
-    if epsilon == inf or delta == 1:
-        return _ALL_TOLD
-    if not epsilon and not delta:
-        return _NOTHING
-    return _once(_of(RandomizedResponse(epsilon, delta), relation))
+    epsilon, delta = event.number("epsilon"), event.number("delta", Fraction(0), at_most=1)
+    cost = inf if delta == 1 else epsilon + delta
+    return _by_cost(cost, lambda: _of(RandomizedResponse(epsilon, delta), relation))
 
 
-def _permute_and_flip(event: object, relation: str) -> _Parts:
-    epsilon = _number(event, "epsilon")
-    if epsilon == inf:
-        return _ALL_TOLD
-    if not epsilon:
-        return _NOTHING
-    return _once(_of(ContinuousNoise(Shape.LAPLACE, 1 / epsilon), relation))
-
-
-def _concentrated(event: object, relation: str) -> _Parts:
-    rho, xi = _number(event, "rho"), _number(event, "xi", 0)
-    if inf in (rho, xi):
-        return _ALL_TOLD
+def _concentrated(event: Event, relation: str) -> _Parts:
+    rho, xi = event.number("rho"), event.number("xi", Fraction(0))
     if xi:
-        return _once(Concentrated(rho, xi))
-    neighbours = "replace" if relation == ONE else "add-remove"
-    return _once(Guaranteed(RenyiCurve(rho), neighbours)) if rho else _NOTHING
+        return _by_cost(rho + xi, lambda: Concentrated(rho, xi))
+    return _by_cost(rho, lambda: Guaranteed(RenyiCurve(rho), _neighbours(relation)))
 
 
-def _tree(event: object, relation: str) -> _Parts:
+def _tree(event: Event, relation: str) -> _Parts:
     """A tree of n leaves has as many levels as n has binary digits; a node of each has a record."""
-    counts = _field(event, "step_counts")
+    counts = event.field("step_counts")
     counts = list(counts) if isinstance(counts, Sequence) else [counts]
-    most = max((whole(each, f"{name_of(event)}, step_counts") for each in counts), default=0)
-    return [(part, most.bit_length()) for part, _ in _gaussian(event, relation)] if most > 0 else []
+    most = max((whole(each, f"{event.name}, step_counts") for each in counts), default=0)
+    return (
+        [(part, most.bit_length()) for part, _ in _noise(Shape.GAUSSIAN, event, relation)]
+        if most > 0
+        else []
+    )
 
 
-def _mixture(event: object, relation: str) -> _Parts:
-    name = name_of(event)
-    sigma = _number(event, "standard_deviation")
-    moves = [exact(c, f"{name}, sensitivities", at_least=0) for c in _field(event, "sensitivities")]
-    odds = [exact(p, f"{name}, sampling_probs", at_least=0, at_most=1)
-            for p in _field(event, "sampling_probs")]  # fmt: skip
+def _mixture(event: Event, relation: str) -> _Parts:
+    sigma = event.number("standard_deviation")
+    moves, odds = (
+        [exact(one, f"{event.name}, {key}", at_least=0, at_most=most) for one in event.field(key)]
+        for key, most in (("sensitivities", None), ("sampling_probs", 1))
+    )
     total = sum(odds, Fraction(0))
     if not moves or len(moves) != len(odds) or abs(total - 1) > Fraction(1, 10**9):
-        raise ParameterError(f"{name}: sampling_probs must add up to 1, one for each sensitivity")
+        raise ParameterError(
+            f"{event.name}: sampling_probs must add up to 1, one for each sensitivity"
+        )
     parts = [(p / total, c) for p, c in zip(odds, moves, strict=True) if p]
-    if not any(c for _, c in parts) or sigma == inf:
-        return _NOTHING
-    if not sigma:
-        return _ALL_TOLD
-    p = tuple((weight, c / sigma) for weight, c in parts)
-    return _once(NormalMixtures(p, ((Fraction(1), Fraction(0)),)))
+
+    def part() -> NormalMixtures:
+        return NormalMixtures(tuple((p, c / sigma) for p, c in parts), ((Fraction(1), _STILL),))
+
+    return _by_noise(sigma, part) if any(c for _, c in parts) else _NOTHING
 
 
-def _repeated(event: object, relation: str) -> _Parts:
-    mean, shape = _number(event, "mean", at_least=1), _number(event, "shape")
+def _repeated(event: Event, relation: str) -> _Parts:
+    mean, shape = event.number("mean", at_least=1), event.number("shape")
     if mean == inf:
         return _ALL_TOLD
-    inner = tuple((part, times) for part, times, _ in read(_field(event, "event"), relation))
-    return _once(Repeated(inner, mean, None if shape == inf else shape)) if inner else _NOTHING
+    inner = tuple((part, times) for part, times, _ in read(event.field("event"), relation))
+    return [(Repeated(inner, mean, None if shape == inf else shape), 1)] if inner else _NOTHING
 
 
 # -- of samples -----------------------------------------------------------------------------------
 
 
-def _poisson(event: object, relation: str) -> _Parts:
-    rate, inner = _number(event, "sampling_probability", at_most=1), _field(event, "event")
-    square, xi, is_gaussian = _same_sample(event, inner, relation)
+def _poisson(event: Event, relation: str) -> _Parts:
+    rate, inner = event.number("sampling_probability", at_most=1), event.inner()
+    square, xi, is_gaussian = _same_sample(inner)
     if square is None:
         return _other_sampled(event, inner, rate, relation)
-    if not rate or not (square or xi):
-        return _NOTHING
-    if square == inf:
-        return _ALL_TOLD
-    if not is_gaussian:
-        if relation == ONE:
-            raise NeighboursError(
-                f"neighboring_relation must be `{ADD}` or `{SPECIAL}` for `PoissonSampledDpEvent` "
-                f"of a `ZCDpEvent`. Found {relation}.",
-                event,
-            )
-        return _once(SampledConcentrated(rate, square / 2, xi))
-    if relation != ONE:
-        noise = ContinuousNoise(Shape.GAUSSIAN, square_root(1 / square))
-        return _once(_of(noise, relation, rate))
-    moved = square_root(square)
-    if not isinstance(moved, Fraction):  # a little more
-        moved = _above(moved.square)
-    still = (1 - rate, Fraction(0))
-    return _once(NormalMixtures((still, (rate, moved)), (still, (rate, -moved))))
-
-
-def _other_sampled(event: object, inner: object, rate: Fraction, relation: str) -> _Parts:
-    """What is a single use of noise or a guarantee: where one user takes part or not."""
-    name = name_of(inner)
-    if name in _SAMPLED and relation == ONE:
-        raise NeighboursError(
-            f"neighboring_relation must be `{ADD}` or `{SPECIAL}` for `PoissonSampledDpEvent` of a "
-            f"`{name}`. Found {relation}.",
-            event,
-        )
-    if name not in _SAMPLED:
-        raise _unsupported(event, inner)
     if not rate:
         return _NOTHING
-    _, reader = _READERS[name]
+    if not is_gaussian and (square or xi):
+        if square + xi != inf:
+            event.check(relation, _LESS, " of a `ZCDpEvent`")
+        return _by_cost(square + xi, lambda: SampledConcentrated(rate, square / 2, xi))
+    if relation != ONE:
+        return _by_cost(
+            square,
+            lambda: _of(ContinuousNoise(Shape.GAUSSIAN, square_root(1 / square)), relation, rate),
+        )
+
+    def part() -> NormalMixtures:
+        return _replaced(rate, Fraction(refine(lambda: ball(square).sqrt(), width=_LEAST).upper))
+
+    return _by_cost(square, part)
+
+
+def _replaced(rate: Fraction, moved: Fraction) -> NormalMixtures:
+    """A record that is drawn at this rate, and moves the noise by this either way."""
+    still = (1 - rate, _STILL)
+    return NormalMixtures((still, (rate, moved)), (still, (rate, -moved)))
+
+
+def _other_sampled(event: Event, inner: Event, rate: Fraction, relation: str) -> _Parts:
+    """What is a single use of noise or a guarantee: where one user takes part or not."""
+    if inner.name not in _SAMPLED:
+        raise event.unsupported(f" of {inner.name}")
+    event.check(relation, _LESS, f" of a `{inner.name}`")
+    if not rate:
+        return _NOTHING
+    _, reader = _READERS[inner.name]
     given = {"neighbours": "add-remove", "poisson": str(rate)}
     return [
         (part if part is None else with_users(given, part), count)  # type: ignore[arg-type]
@@ -319,39 +351,42 @@ def _other_sampled(event: object, inner: object, rate: Fraction, relation: str) 
     ]
 
 
-def _unsupported(event: object, inner: object) -> UnsupportedEventError:
-    message = f"{name_of(event)} of {name_of(inner)} cannot be accounted for here"
-    return UnsupportedEventError(message, event)
+def _sizes(event: Event) -> tuple[int, int]:
+    return event.whole("sample_size"), event.whole("source_dataset_size", 1)
 
 
-def _without_replacement(event: object, relation: str) -> _Parts:
+def _without_replacement(event: Event, relation: str) -> _Parts:
     size, population = _sizes(event)
-    square, xi, is_gaussian = _same_sample(event, _field(event, "event"), relation)
+    square, xi, is_gaussian = _same_sample(event.inner())
     if size > population:
-        raise ParameterError(f"{name_of(event)}: sample_size must be at most source_dataset_size")
+        raise ParameterError(f"{event.name}: sample_size must be at most source_dataset_size")
     if square is None:
-        raise _unsupported(event, _field(event, "event"))
-    if not size or not (square or xi):
+        raise event.unsupported(f" of {event.inner().name}")
+    if not size:
         return _NOTHING
-    if square == inf:
-        return _ALL_TOLD
     if not is_gaussian:
-        return _once(SampledConcentrated(Fraction(size, population), square / 2, xi, fixed=True))
-    noise = ContinuousNoise(Shape.GAUSSIAN, square_root(1 / square), 2)
-    return _once(noise if size == population else FixedSize(noise, size, population))
+        rate = Fraction(size, population)
+        return _by_cost(square + xi, lambda: SampledConcentrated(rate, square / 2, xi, fixed=True))
+
+    def part() -> Mechanism:
+        noise = ContinuousNoise(Shape.GAUSSIAN, square_root(1 / square), 2)
+        return noise if size == population else FixedSize(noise, size, population)
+
+    return _by_cost(square, part)
 
 
-def _with_replacement(event: object, relation: str) -> _Parts:
+def _with_replacement(event: Event, relation: str) -> _Parts:
     size, population = _sizes(event)
-    square, _, is_gaussian = _same_sample(event, _field(event, "event"), relation)
+    square, _, is_gaussian = _same_sample(event.inner())
     if square is None or not is_gaussian:
-        raise _unsupported(event, _field(event, "event"))
-    if not size or not square:
-        return _NOTHING
-    if square == inf:
-        return _ALL_TOLD
+        raise event.unsupported(f" of {event.inner().name}")
+    return _by_cost(square, lambda: _drawn(size, population, square)) if size else _NOTHING
+
+
+def _drawn(size: int, population: int, square: Fraction) -> LossProfile:
+    """Of so many draws, each of any record. square: of mu, of a record that is added."""
     if population == 1:
-        return _once(SampledShift(Fraction(1), 4 * size**2 * square, True))
+        return SampledShift(Fraction(1), 4 * size**2 * square, True)
     with working_precision(_BITS):
         mass = ball(Fraction(population - 1, population)) ** size
         left = 1 - mass
@@ -364,38 +399,32 @@ def _with_replacement(event: object, relation: str) -> _Parts:
             if left < ball(_LEAST):
                 parts.append((left.max(arb(0)) / ball(taken), SampledShift(taken, None, True)))
                 break
-    return _once(Told(tuple(parts)))
+    return Told(tuple(parts))
 
 
-_CELL, _RARE_CELL = Fraction(11, 10), Fraction(3, 2)  # by so much the rates of one cell differ
-_RARE = Fraction(1, 10**5)  # what is at most as likely is in rare cells
+_CELL = Fraction(11, 10)  # by so much the rates of one cell differ
 
 
-def _truncated(event: object, relation: str) -> _Parts:
-    name = name_of(event)
-    rate = _number(event, "sampling_probability", at_most=1)
-    users = whole(_field(event, "dataset_size"), f"{name}, dataset_size", at_least=0)
-    most = whole(_field(event, "truncated_batch_size"), f"{name}, truncated_batch_size", at_least=0)
-    size = _number(event, "noise_multiplier")
-    if not (rate and users and most) or size == inf:
-        return _NOTHING
-    if not size:
-        return _ALL_TOLD
-    if users > _MOST_RECORDS:
-        raise ParameterError(f"{name}: dataset_size must be at most {_MOST_RECORDS}, got {users}")
-    square = 1 / size**2
-    still = (1 - rate, Fraction(0))
-    plain: LossProfile = SampledShift(rate, square)
-    if relation == ONE:
-        plain = NormalMixtures((still, (rate, 1 / size)), (still, (rate, -1 / size)))
-    with working_precision(_BITS):
-        cells = _batches(users - 1, rate, most)
-        parts = [(cells[0][1], plain)]
-        parts += [
+def _truncated(event: Event, relation: str) -> _Parts:
+    rate, size = event.number("sampling_probability", at_most=1), event.number("noise_multiplier")
+    users, most = event.whole("dataset_size"), event.whole("truncated_batch_size")
+
+    def part() -> LossProfile:
+        if users > _MOST_RECORDS:
+            raise ParameterError(
+                f"{event.name}: dataset_size must be at most {_MOST_RECORDS}, got {users}"
+            )
+        square = 1 / size**2
+        plain = SampledShift(rate, square) if relation != ONE else _replaced(rate, 1 / size)
+        with working_precision(_BITS):
+            (_, below), *cells = _batches(users - 1, rate, most)
+        full = (
             (weight, SampledShift(rate * most / (first + 1), 4 * square, relation != ADD))
-            for first, weight in cells[1:]
-        ]
-    return _once(Told(tuple(parts)))
+            for first, weight in cells
+        )
+        return Told(((below, plain), *full))
+
+    return _by_noise(size, part) if rate and users and most else _NOTHING
 
 
 def _batches(others: int, rate: Fraction, most: int) -> list[tuple[int, arb]]:
@@ -410,8 +439,7 @@ def _batches(others: int, rate: Fraction, most: int) -> list[tuple[int, arb]]:
         if t == end:
             found.append((first, total))
             left -= total
-            wide = _RARE_CELL if left < ball(_RARE) else _CELL
-            first, end, total = t, max(t + 1, int(t * wide)), arb(0)
+            first, end, total = t, max(t + 1, int(t * _CELL)), arb(0)
             if left < ball(_LEAST):
                 return [*found, (first, left.max(arb(0)))]
         total += mass
@@ -419,83 +447,32 @@ def _batches(others: int, rate: Fraction, most: int) -> list[tuple[int, arb]]:
     return [*found, (first, total)]
 
 
-def _same_sample(event: object, inner: object, relation: str) -> tuple[Any, Fraction, bool]:
+def _same_sample(inner: Event) -> tuple[Any, Any, bool]:
     """What all events of one sample say together: mu^2 = 2 rho, xi, and is it Gaussian noise?
 
     Gaussians of one sample are one Gaussian, also where they are chosen one after another. None
     where there are others.
     """
-    name = name_of(inner)
+    name, nothing = inner.name, Fraction(0)
     if name == "NoOpDpEvent":
-        return Fraction(0), Fraction(0), True
+        return nothing, nothing, True
     if name == "GaussianDpEvent":
-        size = _number(inner, "noise_multiplier")
-        return (inf if not size else Fraction(0) if size == inf else 1 / size**2), Fraction(0), True
+        size = inner.number("noise_multiplier")
+        return (inf if not size else nothing if size == inf else 1 / size**2), nothing, True
     if name == "ZCDpEvent":
-        rho, xi = _number(inner, "rho"), _number(inner, "xi", 0)
-        return (inf if inf in (rho, xi) else 2 * rho), xi, False
+        return 2 * inner.number("rho"), inner.number("xi", nothing), False
     if name == "SelfComposedDpEvent":
-        count = whole(_field(inner, "count"), f"{name}, count", at_least=0)
-        square, xi, known = _same_sample(event, _field(inner, "event"), relation)
-        return (
-            (None, xi, known)
-            if square is None
-            else (count * square if count else Fraction(0), count * xi, known)
-        )
+        count = inner.whole("count")
+        square, xi, known = _same_sample(inner.inner())
+        if square is None or not count:
+            return square if square is None else nothing, nothing, known
+        return count * square, count * xi, known
     if name == "ComposedDpEvent":
-        each = [_same_sample(event, one, relation) for one in _field(inner, "events")]
-        if any(square is None for square, _, _ in each):
-            return None, Fraction(0), False
-        return (
-            sum((square for square, _, _ in each), Fraction(0)),
-            sum((xi for _, xi, _ in each), Fraction(0)),
-            all(known for _, _, known in each),
-        )
-    return None, Fraction(0), False
-
-
-def _above(square: Fraction) -> Fraction:
-    """A rational that is not below the root."""
-    from math import isqrt
-
-    scale = 1 << 200
-    return Fraction(isqrt(square.numerator * scale * scale // square.denominator) + 1, scale)
-
-
-# -- fields ---------------------------------------------------------------------------------------
-
-_REQUIRED = object()
-
-
-def _sizes(event: object) -> tuple[int, int]:
-    name = name_of(event)
-    return (
-        whole(_field(event, "sample_size"), f"{name}, sample_size", at_least=0),
-        whole(_field(event, "source_dataset_size"), f"{name}, source_dataset_size", at_least=1),
-    )
-
-
-def _number(
-    event: object,
-    key: str,
-    instead: object = _REQUIRED,
-    at_most: int | None = None,
-    at_least: int = 0,
-) -> Any:
-    """A number >= 0, or infinity where nothing forbids it."""
-    given = _field(event, key, instead)
-    if at_most is None and given == inf:
-        return inf
-    return exact(given, f"{name_of(event)}, {key}", at_least=at_least, at_most=at_most)
-
-
-def _field(event: object, key: str, instead: object = _REQUIRED) -> Any:
-    held = event.get(key) if isinstance(event, Mapping) else getattr(event, key, None)
-    if held is None:
-        if instead is _REQUIRED:
-            raise ParameterError(f"{name_of(event)}: {key} is missing")
-        return instead
-    return held
+        each = [_same_sample(Event(one)) for one in inner.field("events")]
+        if not any(square is None for square, _, _ in each):
+            total = sum((square for square, _, _ in each), nothing)
+            return total, sum((xi for _, xi, _ in each), nothing), all(one for _, _, one in each)
+    return None, nothing, False
 
 
 _EVERY, _LESS = RELATIONS, (ADD, SPECIAL)
@@ -506,11 +483,11 @@ _SAMPLED = (
     "ExponentialMechanismDpEvent",
     "PermuteAndFlipDpEvent",
 )
-_READERS: dict[str, tuple[Sequence[str], Callable[[object, str], _Parts]]] = {
+_READERS: dict[str, tuple[Sequence[str], Callable[[Event, str], _Parts]]] = {
     "NoOpDpEvent": (_EVERY, lambda event, relation: _NOTHING),
     "NonPrivateDpEvent": (_EVERY, lambda event, relation: _ALL_TOLD),
-    "GaussianDpEvent": (_EVERY, _gaussian),
-    "LaplaceDpEvent": (_LESS, _laplace),
+    "GaussianDpEvent": (_EVERY, partial(_noise, Shape.GAUSSIAN)),
+    "LaplaceDpEvent": (_LESS, partial(_noise, Shape.LAPLACE)),
     "DiscreteLaplaceDpEvent": (_LESS, _discrete_laplace),
     "DiscreteGaussianDpEvent": (_EVERY, _discrete_gaussian),
     "RandomizedResponseDpEvent": ((ONE, SPECIAL), _randomized_response),

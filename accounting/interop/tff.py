@@ -12,13 +12,13 @@ does. A Fourier transform pads to an even number: vectors with zeros for the res
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TypeVar
 
-from ...exact.number import ExactInput, ParameterError, ball, decimal_text, exact, whole
-from ...exact.precision import working_precision
+import numpy as np
+
+from ...exact import ExactInput, ParameterError, ball, decimal_text, exact, whole, working_precision
 from ...mechanisms.protocols.federated.scale import fitting_scale
 from .reading import UnsupportedEventError
 
@@ -106,18 +106,14 @@ def spec_from_params(arguments: Mapping[str, object]) -> str:
     _check_names(arguments, (*_GIVEN, clipped, scaled), (*_CHOOSING, "q"))
     if exact(arguments.get("q", 1), "q", above=0, at_most=1) != 1:
         raise UnsupportedEventError("q must be 1: how clients were sampled is not known from it")
-    factor = exact(arguments[scaled], scaled, above=0)
-    scale = factor if scaled == "scale" else 1 / factor
-    return _text(
-        _named(arguments["mechanism"], "mechanism", _OLDER),
-        exact(arguments[clipped], clipped, above=0),
-        scale,
-        whole(arguments["num_clients"], "num_clients", at_least=2),
-        exact(arguments["local_stddev"], "local_stddev", above=0) * scale,
-        whole(arguments["dim"], "dim", at_least=1),
-        whole(arguments["bits"], "bits", at_least=1),
-        arguments["beta"],
+    name = _named(arguments["mechanism"], "mechanism", _OLDER)
+    clip, factor, deviation = (
+        exact(arguments[key], key, above=0) for key in (clipped, scaled, "local_stddev")
     )
+    scale = factor if scaled == "scale" else 1 / factor
+    clients = whole(arguments["num_clients"], "num_clients", at_least=2)
+    size, bits = (whole(arguments[key], key, at_least=1) for key in ("dim", "bits"))
+    return _text(name, clip, scale, clients, deviation * scale, size, bits, arguments["beta"])
 
 
 def _derived(
@@ -143,10 +139,8 @@ def _derived(
 
 def _single(value: float, name: str) -> Fraction:
     """The nearest float32."""
-    try:
-        (held,) = struct.unpack("f", struct.pack("f", value))
-    except OverflowError:
-        held = math.inf
+    with np.errstate(over="ignore"):
+        held = float(np.float32(value))
     if not 0 < held < math.inf:
         raise ParameterError(f"{name} must be a positive float32, derived was {value}")
     return Fraction(held)
@@ -159,18 +153,13 @@ def _text(
     from ...mechanisms.protocols.federated import Settings  # loads NumPy
 
     likely = exact(beta, "beta", at_least=0, below=1)
-    values: dict[str, ExactInput] = {
-        "mechanism": name,
-        "clip": decimal_text(clip),
-        "scale": decimal_text(scale),
-        "clients": str(clients),
-        "local-stddev": decimal_text(deviation),
-        "dimension": str(dimension),
-        "bits": str(bits),
-        "rounding": f"conditional:{decimal_text(likely)}" if likely else "stochastic",
-    }
-    Settings.read(values)  # refuses what has no account here
-    return "federated:" + ",".join(f"{key}={value}" for key, value in values.items())
+    rounding = f"conditional:{decimal_text(likely)}" if likely else "stochastic"
+    text = (
+        f"mechanism={name},clip={decimal_text(clip)},scale={decimal_text(scale)},clients={clients},"
+        f"local-stddev={decimal_text(deviation)},dimension={dimension},bits={bits},rounding={rounding}"
+    )
+    Settings.read(dict(part.split("=") for part in text.split(",")))  # what has no account here
+    return f"federated:{text}"
 
 
 def _named(value: object, argument: str, known: Mapping[str, Known]) -> Known:

@@ -25,16 +25,16 @@ from ...exact import (
     ball,
     exact,
     refine,
-    whole,
 )
 from ...exact.errors import DoesNotApplyError as DoesNotApplyError
 from ...exact.rounding import to_digits
 from ...mechanisms.mechanism import RandomizedResponse
 from ..composition.composed import Composition, compose
 from ..levels import read_delta, read_epsilon
+from ..participation.charges import read_times
 
 _INFINITE = Decimal("Infinity")
-LARGEST_EPSILON = 10_000  # of one use, for randomized response
+_LARGEST_EPSILON = 10_000  # of one use, for randomized response
 _SPARE_DIGITS = 3  # of an epsilon_i that is handed on, beyond those that the result is to have
 
 
@@ -46,17 +46,13 @@ def _read_level(value: ExactInput | Enclosure) -> Enclosure:
     return value
 
 
-def _read_times(value: ExactInput) -> int:
-    return whole(value, "times", at_least=1)
-
-
 @frozen
 class Each:
     """So many uses of which each is (epsilon, delta)-DP."""
 
     epsilon: Enclosure = field(converter=_read_level)
     delta: Fraction = field(default=Fraction(0), converter=read_delta)
-    times: int = field(default=1, converter=_read_times)
+    times: int = field(default=1, converter=read_times)
 
 
 def basic(uses: Sequence[Each]) -> Enclosure:
@@ -152,23 +148,23 @@ def _of_responses(
     """The same number of the randomized responses that dominate the uses."""
     if any(each.epsilon.lower == _INFINITE for each in uses):
         return at_infinity
-    if any(each.epsilon.at_most(LARGEST_EPSILON) is not True for each in uses):
-        raise DoesNotApplyError(f"some epsilon_i is not known to be at most {LARGEST_EPSILON}")
-    low, high = (_responses(uses, rounding, width) for rounding in (ROUND_FLOOR, ROUND_CEILING))
-    lower = measure(low)
-    upper = lower if low == high else measure(high)
-    return Enclosure(lower.lower, upper.upper)
-
-
-def _responses(uses: Sequence[Each], rounding: str, width: Fraction) -> Composition:
-    """Randomized responses with the lower or the upper ends of epsilon_i, as short decimals."""
+    if any(each.epsilon.at_most(_LARGEST_EPSILON) is not True for each in uses):
+        raise DoesNotApplyError(f"some epsilon_i is not known to be at most {_LARGEST_EPSILON}")
     digits = len(str((1 / width).__ceil__())) + _SPARE_DIGITS
-    parts = []
-    for each in uses:
-        end = Fraction(each.epsilon.upper if rounding == ROUND_CEILING else each.epsilon.lower)
-        level = to_digits(end, digits, rounding)
-        parts.append((RandomizedResponse(level, each.delta), each.times))
-    return compose(*parts)
+    ends = []
+    for end, rounding in (("lower", ROUND_FLOOR), ("upper", ROUND_CEILING)):
+        levels = [Fraction(getattr(each.epsilon, end)) for each in uses]
+        ends.append(
+            compose(
+                *(
+                    (RandomizedResponse(to_digits(level, digits, rounding), each.delta), each.times)
+                    for level, each in zip(levels, uses, strict=True)
+                )
+            )
+        )
+    lower = measure(ends[0])
+    upper = lower if ends[0] == ends[1] else measure(ends[1])
+    return Enclosure(lower.lower, upper.upper)
 
 
 _Levels = Sequence[tuple[Fraction, int]]  # epsilon_i, and how often

@@ -3,19 +3,26 @@
 All but `EXACT` report a bound that holds. Their enclosures are of that bound, of the number that
 the method gives, not of what the composition costs; of what is converted from Rényi divergences or
 rho the upper end counts alone.
+
+*Theorems that see each use's (epsilon_i, delta_i) only*: how delta is shared out is part of what
+they report. As in Appendix I of the distributed-bandits paper, half of delta goes to the K uses in
+equal shares, delta_i = delta/(2K), and half to the theorem, delta' = delta/2. Where all pure
+epsilons are finite, delta_i = 0 and delta' = delta is tried too, and the smaller result counts.
+Basic composition needs no delta': each use gets delta/K.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from attrs import frozen
 
-from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, exact
-from ...exact.budget import OutOfTimeError
+from ...exact import WIDTH, Enclosure, ExactInput, OutOfTimeError, ParameterError, exact
 from ..composition.composed import Composition, compose
 from ..divergences.conversion import (
     Conversion,
@@ -25,29 +32,19 @@ from ..divergences.conversion import (
     zcdp_to_epsilon,
 )
 from ..figure import UPPER_BOUND
-from . import shares
-from .classical import DoesNotApplyError
-
-__all__ = [
-    "ADVANCED",
-    "BASIC",
-    "BOUNDS",
-    "EXACT",
-    "KOV",
-    "METHODS",
-    "RDP",
-    "THEOREM7",
-    "ZCDP",
-    "DoesNotApplyError",
-    "Method",
-    "Reported",
-    "compare",
-]
+from . import classical
+from .classical import DoesNotApplyError as DoesNotApplyError
+from .classical import Each
+from .least_delta import least_delta
 
 LATE = "not finished in time"  # the remark of a method whose share of it was over
 _NARROWER = Fraction(1, 10**4)  # a curve that is converted is so much narrower than the result
 
 Measure: TypeAlias = Callable[[Composition, Fraction, Fraction], Enclosure]
+
+
+def _no_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> Enclosure:
+    raise DoesNotApplyError("asked for epsilon only")
 
 
 @frozen
@@ -69,7 +66,7 @@ class Method:
     title: str
     remark: str
     epsilon: Measure
-    delta: Measure
+    delta: Measure = _no_delta
 
 
 class Reported(NamedTuple):
@@ -111,95 +108,164 @@ def compare(
     exact 4.775
     basic 10.000
     """
-    level = exact(delta, "delta", at_least=0, at_most=1)
-    chosen, found = _named(names), []
-    for method in chosen:
+    level, found = exact(delta, "delta", at_least=0, at_most=1), []
+    for name in METHODS if names is None else names:
+        if not isinstance(name, Method) and name not in METHODS:
+            raise ParameterError(f"method must be one of {', '.join(METHODS)}, got {name!r}")
+        method = name if isinstance(name, Method) else METHODS[name]
         try:
-            found.append(_reported(method, composition, level, width))
+            reported = Reported(method, method.epsilon(composition, level, width), method.remark)
         except OutOfTimeError:
-            found.append(Reported(method, None, LATE, open=True))
+            reported = Reported(method, None, LATE, open=True)
+        except DoesNotApplyError as error:
+            reported = Reported(method, None, str(error))
+        except (ArithmeticError, ParameterError) as error:
+            # the numbers asked for were fine: what the method needs on the way cannot be computed
+            if method is EXACT:
+                raise
+            reported = Reported(method, None, f"not computed: {error}", open=True)
+        found.append(reported)
     return found
 
 
-def _named(names: Sequence[str | Method] | None) -> list[Method]:
-    chosen = tuple(METHODS) if names is None else names
-    for name in chosen:
-        if not isinstance(name, Method) and name not in METHODS:
-            raise ParameterError(f"method must be one of {', '.join(METHODS)}, got {name!r}")
-    return [name if isinstance(name, Method) else METHODS[name] for name in chosen]
+# -- from Rényi divergences and rho ---------------------------------------------------------------
 
 
-def _reported(
-    method: Method, composition: Composition, delta: Fraction, width: Fraction
-) -> Reported:
-    try:
-        return Reported(method, method.epsilon(composition, delta, width), method.remark)
-    except DoesNotApplyError as error:
-        return Reported(method, None, str(error))
-    except (ArithmeticError, ParameterError) as error:
-        # the numbers asked for were fine: what the method needs on the way cannot be computed
-        if method is EXACT:
-            raise
-        return Reported(method, None, f"not computed: {error}", open=True)
+def _renyi(
+    convert: Callable[..., Conversion],
+    at_infinity: Enclosure,
+    composition: Composition,
+    level: Fraction,
+    width: Fraction,
+) -> Enclosure:
+    """From the curve. at_infinity: what is reported where it is infinite.
+
+    A divergence is only ever proved infinite (`renyi`) from an outcome that P has and Q has not:
+    then those of all orders are.
+    """
+    narrow = width * _NARROWER
+
+    def curve(orders: Sequence[Fraction]) -> list[Enclosure]:
+        return composition.renyi_curve(orders, narrow)
+
+    found = convert(curve, level, composition.pure(narrow), width).value
+    if found.upper >= at_infinity.upper and composition.renyi(2) == Enclosure.infinite():
+        return at_infinity
+    return _upper(found)
 
 
-def _renyi_epsilon(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
-    if _has_no_curve(composition) and delta < 1:
-        return Enclosure.infinite()
-    return _of_curve(renyi_to_epsilon, composition, delta, width)
-
-
-def _renyi_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> Enclosure:
-    if _has_no_curve(composition):
-        return Enclosure.exactly(1)
-    return _of_curve(renyi_to_delta, composition, epsilon, width)
-
-
-def _of_curve(
+def _zcdp(
     convert: Callable[..., Conversion], composition: Composition, level: Fraction, width: Fraction
 ) -> Enclosure:
-    def converted(narrow: Fraction) -> Conversion:
-        def curve(orders: Sequence[Fraction]) -> list[Enclosure]:
-            return composition.renyi_curve(orders, narrow)
-
-        return convert(curve, level, composition.pure(narrow), width)
-
-    return _converted(converted, width)
-
-
-def _zcdp_epsilon(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
-    return _converted(lambda each: zcdp_to_epsilon(_rho(composition, each), delta, width), width)
-
-
-def _zcdp_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> Enclosure:
-    return _converted(lambda each: zcdp_to_delta(_rho(composition, each), epsilon, width), width)
-
-
-def _converted(convert: Callable[[Fraction], Conversion], width: Fraction) -> Enclosure:
-    """What was converted bounds from above alone."""
-    found = convert(width * _NARROWER).value
-    if not found.is_finite() or not found.upper:
-        return found
-    return Enclosure(Fraction(0), found.upper, why=(UPPER_BOUND,))
-
-
-def _has_no_curve(composition: Composition) -> bool:
-    """Are the Rényi divergences of all orders infinite?
-
-    One is only ever proved infinite (`renyi`) from an outcome that P has and Q has not; then all
-    orders are.
-    """
-    return composition.renyi(2) == Enclosure.infinite()
-
-
-def _rho(composition: Composition, width: Fraction) -> Enclosure:
-    """The sum of every use's own rho."""
-    each = [compose(use.mechanism).zcdp(width).times(use.times) for use in composition.uses]
+    """From the sum of every use's own rho."""
+    narrow = width * _NARROWER
+    each = [compose(use.mechanism).zcdp(narrow).times(use.times) for use in composition.uses]
     if Enclosure.infinite() in each:
         raise DoesNotApplyError("the rho of some use is infinite")
     if not all(found.is_finite() for found in each):
         raise ArithmeticError("the rho of some use is not known to be finite")
-    return Enclosure.total(each)
+    return _upper(convert(Enclosure.total(each), level, width).value)
+
+
+def _upper(value: Enclosure) -> Enclosure:
+    """What was converted bounds from above alone."""
+    if not value.is_finite() or not value.upper:
+        return value
+    return Enclosure(Fraction(0), value.upper, why=(UPPER_BOUND,))
+
+
+# -- by theorems of (epsilon_i, delta_i) ----------------------------------------------------------
+
+
+def _each_at(composition: Composition, delta: Fraction, width: Fraction) -> list[Each]:
+    """What every use is at this delta_i: its exact epsilon_i."""
+    return [
+        Each(compose(use.mechanism).epsilon(delta, width), delta, use.times)
+        for use in composition.uses
+    ]
+
+
+def _split(
+    theorem: Callable[[list[Each], Fraction, Fraction], Enclosure],
+    composition: Composition,
+    delta: Fraction,
+    width: Fraction,
+) -> Enclosure:
+    """The smaller result of both splits. theorem: uses, delta' and width to a bound."""
+    if delta == 0:
+        raise DoesNotApplyError("needs delta above 0")
+    least: Enclosure | None = None
+    reason = ""
+    for share, slack in ((delta / (2 * composition.times), delta / 2), (Fraction(0), delta)):
+        try:
+            value = theorem(_each_at(composition, share, width), slack, width)
+        except DoesNotApplyError as error:
+            reason = reason or str(error)
+            continue
+        least = value if least is None else least.minimum(value)
+    if least is None:
+        raise DoesNotApplyError(reason)
+    return least
+
+
+def _least(
+    report: Measure, composition: Composition, epsilon: Fraction, width: Fraction
+) -> Enclosure:
+    """The least delta at which this reports at most epsilon; 1 if there is none."""
+    with suppress(DoesNotApplyError):
+        if report(composition, Fraction(0), width).at_most(epsilon):
+            return Enclosure.exactly(0)
+    return least_delta(lambda delta, narrow: (report(composition, delta, narrow), epsilon), width)
+
+
+def _basic(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
+    return classical.basic(_each_at(composition, delta / composition.times, width))
+
+
+def _basic_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> Enclosure:
+    if len(composition.uses) > 1:
+        return _least(_basic, composition, epsilon, width)
+    ((mechanism, times),) = composition.uses
+    share = compose(mechanism).delta(epsilon / times, width)
+    return share.times(times).minimum(Enclosure.exactly(1))
+
+
+_advanced = partial(_split, classical.advanced)
+_theorem7 = partial(_split, classical.theorem7)
+
+
+def _theorem7_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> Enclosure:
+    """Raises DoesNotApplyError where it does not apply at what its number asks for."""
+    if epsilon >= 1:
+        raise DoesNotApplyError("stated for results below 1")
+    least = _least(partial(_split, classical.theorem7_number), composition, epsilon, width)
+    if epsilon and _theorem7(composition, Fraction(least.upper), width).at_most(epsilon) is False:
+        raise DoesNotApplyError("false in general for so large a delta'")
+    return least
+
+
+def _optimal(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
+    """No theorem can make more of the (epsilon_i, delta_i) of either split."""
+    if delta == 0:
+        return composition.pure(width)
+    return _split(
+        lambda uses, _, width: classical.optimal(uses, delta, width), composition, delta, width
+    )
+
+
+def _optimal_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> Enclosure:
+    if composition.pure(width).at_most(epsilon):
+        return Enclosure.exactly(0)
+
+    def split(delta: Fraction, width: Fraction) -> tuple[Enclosure, Fraction]:
+        uses = _each_at(composition, delta / (2 * composition.times), width)
+        return classical.optimal_delta(uses, epsilon, width), delta
+
+    least = least_delta(split, width)
+    with suppress(DoesNotApplyError):
+        pure = _each_at(composition, Fraction(0), width)
+        least = least.minimum(classical.optimal_delta(pure, epsilon, width))
+    return least
 
 
 _SPLIT = "each use at its exact ε for δ/(2K), δ/2 for the theorem; or at its pure ε, if smaller"
@@ -209,28 +275,34 @@ KOV = Method(
     "kov",
     "optimal for (ε, δ) of each use (Kairouz, Oh, Viswanath)",
     _SPLIT,
-    shares.optimal,
-    shares.optimal_delta,
+    _optimal,
+    _optimal_delta,
 )
 RDP = Method(
-    "rdp", "Rényi (Lemma 10)", "exact curves, all real orders", _renyi_epsilon, _renyi_delta
+    "rdp",
+    "Rényi (Lemma 10)",
+    "exact curves, all real orders",
+    partial(_renyi, renyi_to_epsilon, Enclosure.infinite()),
+    partial(_renyi, renyi_to_delta, Enclosure.exactly(1)),
 )
 ZCDP = Method(
     "zcdp",
     "zero-concentrated (Lemma 10)",
     "the sum of each use's least ρ, all real orders",
-    _zcdp_epsilon,
-    _zcdp_delta,
+    partial(_zcdp, zcdp_to_epsilon),
+    partial(_zcdp, zcdp_to_delta),
 )
 ADVANCED = Method(
-    "advanced", "advanced (Dwork, Rothblum, Vadhan)", _SPLIT, shares.advanced, shares.advanced_delta
+    "advanced",
+    "advanced (Dwork, Rothblum, Vadhan)",
+    _SPLIT,
+    _advanced,
+    partial(_least, _advanced),
 )
 THEOREM7 = Method(
-    "theorem7", "advanced, as the paper's Theorem 7", _SPLIT, shares.theorem7, shares.theorem7_delta
+    "theorem7", "advanced, as the paper's Theorem 7", _SPLIT, _theorem7, _theorem7_delta
 )
-BASIC = Method(
-    "basic", "basic: the sum", "each use at its exact ε for δ/K", shares.basic, shares.basic_delta
-)
+BASIC = Method("basic", "basic: the sum", "each use at its exact ε for δ/K", _basic, _basic_delta)
 BOUNDS = (KOV, RDP, ZCDP, ADVANCED, BASIC)  # proved: the truth is at most what they report
 METHODS: Mapping[str, Method] = MappingProxyType(
     {method.name: method for method in (EXACT, KOV, RDP, ZCDP, ADVANCED, THEOREM7, BASIC)}

@@ -13,8 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
-from ...exact.enclosure import Enclosure
-from ...exact.errors import UndecidedError
+from ...exact import Enclosure, UndecidedError
 from ...exact.number import log_about
 from ...exact.roots import float_root
 from ...exact.search import Grid, Search
@@ -23,10 +22,8 @@ from .classical import DoesNotApplyError
 # (delta, width) to a number of that relative width, and the bound that it must not exceed
 Condition: TypeAlias = Callable[[Fraction, Fraction], tuple[Enclosure, Fraction]]
 
-_ROUGHLY = Fraction(1, 10**6)
 _NARROWER = Fraction(1, 1000)  # the numbers are known so much better than delta is to be
 _FARTHEST = 64.0  # delta is sought down to 10^-(64^2)
-_NEAR = 1e-3
 _NEAREST = 1e-15
 
 
@@ -52,29 +49,28 @@ def least_delta(condition: Condition, width: Fraction) -> Enclosure:
 
 
 def _located(condition: Condition, narrow: Fraction) -> Fraction:
-    """About the least delta: first with rough numbers, then with narrow ones."""
+    """About the least delta."""
 
-    def excess(y: float, width: Fraction) -> float:
+    def excess(y: float) -> float:
         try:
-            value, bound = condition(_power_of_ten(-y * y), width)
+            value, bound = condition(_power_of_ten(-y * y), narrow)
         except DoesNotApplyError:
             return math.inf  # too small a delta
         return _log_ratio(value, bound)
 
     low, high = 0.0, 1.0
-    while excess(high, _ROUGHLY) <= 0:
+    while excess(high) <= 0:
         low, high = high, 2 * high
         if high > _FARTHEST:
             return _power_of_ten(-low * low)
-    y = float_root(lambda y: excess(y, _ROUGHLY), low, high, _NEAR)
-    y = float_root(lambda y: excess(y, narrow), y * (1 - _NEAR), y * (1 + _NEAR), _NEAREST)
+    y = float_root(excess, low, high, _NEAREST)
     return _power_of_ten(-y * y)
 
 
 def _log_ratio(value: Enclosure, bound: Fraction) -> float:
-    """log(value/bound), bound > 0; exact to the last digits where that is near 0."""
-    if value.lower == Decimal("Infinity"):
-        return math.inf
+    """log(value/bound), exact to the last digits near 0; infinite for a bound of 0."""
+    if value.lower == Decimal("Infinity") or not bound:
+        return -math.inf if value.at_most(bound) else math.inf
     lower = Fraction(value.lower)
     ratio = (lower + Fraction(value.upper)) / (2 * bound) if value.is_finite() else lower / bound
     if ratio <= 0:

@@ -36,6 +36,7 @@ be chosen on the way.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from math import log
 from typing import TypeAlias
@@ -43,17 +44,18 @@ from typing import TypeAlias
 from attrs import frozen
 from flint import arb
 
-from ...exact import Enclosure, ExactInput, ParameterError, ball, exact, whole
+from ...exact import Enclosure, ExactInput, ParameterError, UndecidedError, ball, exact, whole
 from ...exact.precision import refine, working_precision
-from ...mechanisms import AdditiveNoise, DiscreteGaussian, Mechanism, RandomizedResponse, Skellam
+from ...exact.search import Grid, Search
+from ...mechanisms import AdditiveNoise, DiscreteGaussian, Mechanism, RandomizedResponse
 from ..composition import divergence
 from ..composition.composed import compose
 from ..divergences.conversion import renyi_to_epsilon
-from .least_noise import least_noise
 
 Noise: TypeAlias = Callable[[Fraction], Mechanism]  # the mechanism with noise of this variance
 
 WIDTH = Fraction(1, 10**5)
+_LEAST, _LARGEST, _DIGITS = Fraction(1, 10**18), Fraction(10**30), 15
 _FINER = Fraction(1, 20)  # how much narrower than the variance its epsilon is asked for
 
 
@@ -64,6 +66,10 @@ class NoisePerBatch:
     Each is an enclosure [refuted, verified]: a variance with which the target is certainly missed,
     and a slightly larger one with which it is certainly met. For Skellam noise the least variance
     lies between them, and every larger one will do (Sk(v + w) is Sk(v) and more noise).
+
+    advanced over optimal is what Theorem 7 loses, optimal over renyi what it costs to know of each
+    batch that it is (epsilon_i, delta_i)-DP, and no more; advanced over renyi is the gain of
+    Appendix I, log(B/delta) up to constants, and renyi over exact what equation 15 loses.
     """
 
     batches: int
@@ -72,35 +78,10 @@ class NoisePerBatch:
     renyi: Enclosure  # equation 15
     exact: Enclosure
 
-    @property
-    def advanced_over_optimal(self) -> Enclosure:
-        """What Theorem 7 loses."""
-        return self.advanced.over(self.optimal)
 
-    @property
-    def optimal_over_renyi(self) -> Enclosure:
-        """What it costs to know of each batch that it is (epsilon_i, delta_i)-DP, and no more."""
-        return self.optimal.over(self.renyi)
-
-    @property
-    def advanced_over_renyi(self) -> Enclosure:
-        """The gain of Appendix I: log(B/delta) up to constants."""
-        return self.advanced.over(self.renyi)
-
-    @property
-    def renyi_over_exact(self) -> Enclosure:
-        """What equation 15 loses."""
-        return self.renyi.over(self.exact)
-
-
-def skellam(sensitivity: ExactInput = 1) -> Noise:
-    """Skellam noise Sk(0, variance)."""
-    return lambda variance: AdditiveNoise(Skellam(variance), sensitivity)
-
-
-def discrete_gaussian(sensitivity: ExactInput = 1) -> Noise:
-    """Discrete Gaussian noise N_Z(0, variance); the parameter, which its variance barely misses."""
-    return lambda variance: AdditiveNoise(DiscreteGaussian(variance), sensitivity)
+def discrete_gaussian(variance: Fraction) -> Mechanism:
+    """Noise N_Z(0, variance), of sensitivity 1; the parameter, which its variance barely misses."""
+    return AdditiveNoise(DiscreteGaussian(variance), 1)
 
 
 def noise_per_batch(
@@ -196,3 +177,47 @@ def _row(
             exactly, Enclosure.exactly(delta), float(by_renyi.upper), width, -log_term
         ),
     )
+
+
+def least_noise(
+    cost: Callable[[Fraction], Enclosure],
+    target: Enclosure,
+    guess: float,
+    width: Fraction,
+    slope: float = -0.5,
+) -> Enclosure:
+    """An amount whose cost certainly exceeds the target, and a slightly larger one that meets it.
+
+    cost: a positive number (epsilon, say) that tends to fall as the amount grows, enclosed at least
+    ten times more narrowly than `width`. target: as known. guess: where to look first, and slope:
+    of log cost in log amount there, about. width: relative, at least 1e-12. Where the cost falls
+    strictly, the least amount that meets the target is inside.
+    Wider than asked where what lies between is too close to call, which `Enclosure.is_within`
+    tells. Raises UndecidedError where no two such amounts are found.
+    """
+
+    def met(amount: Fraction) -> bool | None:
+        found = cost(amount)
+        if found.at_most(target.lower):
+            return True
+        return False if found.greater_than(target.upper) else None
+
+    def refuse(amount: Fraction, met: bool | None) -> None:
+        what = "misses" if met else "meets"
+        raise UndecidedError(f"nothing near {float(amount):.6g} certainly {what} the target")
+
+    search = Search(met, Grid(_LEAST, _LARGEST, _DIGITS, width), refuse, "noise")
+    bound, near = Fraction(target.upper), float(width)
+    middle, _ = search.located(lambda amount, _: cost(amount), bound, guess, (width,), near, -slope)
+    with suppress(UndecidedError):  # of the middle of the nearest two, too close to call
+        search.around(middle, width / 3)
+    low, high = search.nearest()
+    while low is not None and high is not None and high - low > width * high:
+        for share in (1, 3):  # the middle was: beside it they may be told
+            search.ask(search.grid.rounded(low + share * (high - low) / 4))
+        if search.nearest() == (low, high):
+            break
+        low, high = search.nearest()
+    if low is None or high is None:
+        raise UndecidedError(f"no two amounts near {float(middle):.6g} are certainly told apart")
+    return Enclosure(low, high)

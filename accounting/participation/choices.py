@@ -15,7 +15,7 @@ dominates every choice, and also one that is made on the way (`filters`). Hence
 *exactly*, where the offer in each slot itself dominates the later ones: filling the slots is then a
 choice, and the dearest. Certified are these: an offer of pure epsilon e whose pair is randomized
 response, for others of at most e (Kairouz, Oh, Viswanath, "The composition theorem for differential
-privacy", ICML 2015); one discrete Laplace pair for another of no larger limit. The profile of the
+privacy", ICML 2015); one discrete Laplace pair for others of the same limit. The profile of the
 first is linear in e^epsilon between its losses, the other one's convex: it is enough to compare
 them at these losses. Beyond the limits all profiles that can occur agree, and at -epsilon both say
 the same as at epsilon, the pairs being symmetric. At its losses limit (d - 2x)/d, 0 <= x <= d, that
@@ -37,12 +37,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from decimal import Decimal
 from fractions import Fraction
 
 from attrs import field, frozen
 
-from ...exact import Enclosure, Endpoint, ExactInput, ParameterError, ball, exact, whole
+from ...exact import Enclosure, Endpoint, ExactInput, ParameterError, ball, whole
 from ...exact.budget import OutOfTimeError, spend
 from ...exact.precision import WIDTH, working_precision
 from ...mechanisms import AdditiveNoise, Mechanism, RandomizedResponse
@@ -51,6 +50,7 @@ from ..composition import divergence
 from ..composition.composed import Composition, Use
 from ..composition.loss_grid import Grid, GridLaw, composed, composition_laws, largest
 from ..composition.tradeoff import one_pair
+from ..levels import read_failure
 from ..scenario import neighbours
 
 _BITS = 192
@@ -59,7 +59,6 @@ _ROUGH_WORK = 1.0  # and its seconds, about
 _FINER = 9  # bits by which the grid's step is finer than the losses spread
 _TAIL = Fraction(1, 10**12)  # of delta
 _MOST_RANKED = 1 << 12  # points where costs are only ranked
-_MOST_COMPARED = 500  # losses of one pair
 _TRIED = 2  # orders
 
 
@@ -110,14 +109,10 @@ class Choices:
         """The largest pure epsilon."""
         return self.largest_sum([offer.released.pure() for offer in self.offers])
 
-    def renyi(self, order: ExactInput) -> Enclosure:
-        """The largest Rényi divergence of this order."""
-        return self.largest_sum([offer.released.renyi(order) for offer in self.offers])
-
     def zcdp(self) -> Enclosure:
         """At most this rho."""
         total = self.largest_sum([offer.released.zcdp() for offer in self.offers])
-        return total if self.count == 1 else Enclosure(Decimal(0), total.upper)
+        return total if self.count == 1 else Enclosure(Fraction(0), total.upper)
 
     def largest_sum(self, costs: Sequence[Enclosure]) -> Enclosure:
         """The largest sum of one cost of each offer, for as many uses: each end by itself."""
@@ -142,42 +137,37 @@ class Choices:
 
         Also for choices that are made on the way. width: where one choice is proved the dearest.
         """
-        level = exact(delta, "delta", above=0, below=1)
+        level = read_failure(delta)
         with working_precision(_BITS):
             menu = self._on_a_grid(level)
             order = self._ranked(menu, level)
         if self._is_dearest(order):
-            exactly = self._chosen(order).epsilon(level, width)
-            return exactly if self._is_released else self._processed(exactly, order, level)
-        lower: Endpoint = Fraction(0)
-        for first in order[:_TRIED]:
-            one = self._chosen([first, *(index for index in order if index != first)])
-            lower = max(lower, one.epsilon(level, max(width, _ROUGH), work=_ROUGH_WORK).lower)
-        with working_precision(_BITS):
-            found = Enclosure(lower, self._above(menu, order, level))
-        if not self._is_released:
-            return self._processed(found, order, level)
-        return found.intersection(Enclosure(Fraction(0), self.pure().upper))
+            found = self._chosen(order).epsilon(level, width)
+        else:
+            lower: Endpoint = Fraction(0)
+            for first in order[:_TRIED]:
+                one = self._chosen([first, *(index for index in order if index != first)])
+                lower = max(lower, one.epsilon(level, max(width, _ROUGH), work=_ROUGH_WORK).lower)
+            with working_precision(_BITS):
+                found = Enclosure(lower, self._above(menu, order, level))
+        if any(offer.processed for offer in self.offers):
+            found = Enclosure(self._attained(order, level), found.upper)
+        with suppress(OutOfTimeError):
+            found = found.intersection(Enclosure(Fraction(0), self.pure().upper))
+        return found
 
-    @property
-    def _is_released(self) -> bool:
-        return all(offer.processed is None for offer in self.offers)
-
-    def _processed(self, found: Enclosure, order: Sequence[int], delta: Fraction) -> Enclosure:
-        """Of what is released, given what it is post-processing of."""
+    def _attained(self, order: Sequence[int], delta: Fraction) -> Endpoint:
+        """What is released, post-processing of what is composed, costs at least; 0 out of time."""
         pairs = [
             Use(pair[0], use.times * times)
             for index, times in self.filled(order)
             for use in self.offers[index].released.uses
             if (pair := one_pair(use.mechanism)) is not None
         ]
-        attained, most = Enclosure.exactly(0), found.upper
-        with suppress(OutOfTimeError):
-            most = min(most, self.pure().upper)
         with suppress(OutOfTimeError):
             if pairs:
-                attained = Composition(pairs).epsilon(delta, _ROUGH, work=_ROUGH_WORK)
-        return Enclosure(attained.lower, most)
+                return Composition(pairs).epsilon(delta, _ROUGH, work=_ROUGH_WORK).lower
+        return Fraction(0)
 
     def _chosen(self, order: Sequence[int]) -> Composition:
         return Composition(
@@ -262,16 +252,7 @@ def _pair_dominates(one: Mechanism, other: Mechanism) -> bool:
     limit = _limit(other)
     if limit is None or not isinstance(other, AdditiveNoise):
         return False
-    if limit == top:
-        return other.sensitivity % one.sensitivity == 0
-    if one.sensitivity > _MOST_COMPARED:
-        return False
-    for k in range(one.sensitivity % 2, one.sensitivity, 2):  # the losses from 0 up to the limit
-        loss = top * Fraction(k, one.sensitivity)
-        here, there = divergence.delta(one, loss), divergence.delta(other, loss)
-        if not here.at_least(there.upper):
-            return False
-    return True
+    return limit == top and other.sensitivity % one.sensitivity == 0
 
 
 def _limit(mechanism: Mechanism) -> Fraction | None:

@@ -55,7 +55,7 @@ left" is another rule, and not covered.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from typing import ClassVar, Self
@@ -69,22 +69,18 @@ from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import compose
 from ..divergences.conversion import zcdp_to_epsilon
 from ..divergences.gaussian_bounds import largest_mu, squared
-from ..levels import read_epsilon, read_mu, read_order, read_rho
+from ..levels import read_epsilon, read_failure, read_mu, read_order, read_rho
 from .charges import (
     MOST_USES,
-    Charge,
     Charges,
-    admit,
-    measured,
-    minus,
-    narrowed,
+    Spending,
+    best_order,
+    best_order_for,
     read_times,
+    surcharge,
     total,
-    with_use,
 )
-from .filter_order import best_order, best_order_for, surcharge
 
-_ZERO = Enclosure.exactly(0)
 _NARROWER = Fraction(1, 10**12)  # each further attempt at a close decision asks for this much more
 _ATTEMPTS = 3
 
@@ -102,13 +98,9 @@ class OverspentError(Exception):
 
 
 @frozen
-class Filter(ABC):
-    """A limit on a cost that adds up, and what was spent of it so far. An immutable value.
+class Filter(Spending):
+    """A limit on a cost that adds up, and what was spent of it so far. An immutable value."""
 
-    Uses whose neighbours differ from those spent before are refused: ParameterError.
-    """
-
-    charges: Charges = field(default=(), kw_only=True)
     limits: ClassVar[str] = "epsilon"  # the field of what all uses together may cost
 
     @property
@@ -126,17 +118,21 @@ class Filter(ABC):
     def guarantee(self, delta: ExactInput) -> Enclosure:
         """The epsilon of (epsilon, delta)-DP of all uses that the filter ever accepts, together."""
 
+    def costs(self, mechanism: Mechanism, width: Fraction = WIDTH) -> tuple[Enclosure, ...]:
+        """`cost` alone."""
+        return (self.cost(mechanism, width),)
+
     def spent(self) -> Enclosure:
         """What all accepted uses cost together."""
         return total(self.charges)
 
     def left(self) -> Enclosure:
         """The limit less what was spent."""
-        return minus(self.limit, self.spent())
+        return self.limit - self.spent()
 
     def fits(self, mechanism: Mechanism, times: ExactInput = 1) -> bool | None:
         """May it be used so many times more? True only where that is certain, None if unknown."""
-        return self._tried(mechanism, read_times(times))[0]
+        return self._tried(self.charged(mechanism, read_times(times)))[0]
 
     def spend(self, mechanism: Mechanism, times: ExactInput = 1) -> Self:
         """The filter after so many uses more, if they certainly fit.
@@ -144,16 +140,17 @@ class Filter(ABC):
         Raises OverspentError otherwise. This value does not change in any case.
         """
         count = read_times(times)
-        answer, charges = self._tried(mechanism, count)
+        wanted = self.charged(mechanism, count)
+        answer, charges = self._tried(wanted)
         if answer is not True:
-            cost = Charge(mechanism, count, self._cost_of(mechanism)).cost()
+            cost = _cost_of(mechanism, wanted).times(count)
             raise OverspentError(mechanism, count, cost, self.left())
         return evolve(self, charges=charges)
 
     def most(self, mechanism: Mechanism) -> int:
         """How many more uses certainly fit (at most 10^9)."""
-        admit(self.charges, mechanism)
-        each, room = self._cost_of(mechanism).upper, self.left().lower
+        each = _cost_of(mechanism, self.charged(mechanism, 1)).upper
+        room = self.left().lower
         if each == Decimal("Infinity") or room < 0:
             return 0
         if each == 0:
@@ -162,22 +159,23 @@ class Filter(ABC):
         # a limit that is met exactly may need the narrower costs of `fits`
         return count + 1 if count < MOST_USES and self.fits(mechanism, count + 1) else count
 
-    def _cost_of(self, mechanism: Mechanism) -> Enclosure:
-        seen = (charge.each for charge in self.charges if charge.mechanism == mechanism)
-        known = next(seen, None)
-        return measured(lambda: self.cost(mechanism)) if known is None else known
-
-    def _tried(self, mechanism: Mechanism, times: int) -> tuple[bool | None, Charges]:
-        """Do they fit, and the charges if so. Costs are narrowed where the decision is close."""
-        charges, width = with_use(self.charges, mechanism, times, self._cost_of(mechanism)), WIDTH
+    def _tried(self, charges: Charges) -> tuple[bool | None, Charges]:
+        """Do they fit, and the charges, with costs narrowed where the decision is close."""
+        width = WIDTH
         for _ in range(_ATTEMPTS):
             spent = total(charges)
-            answer = spent.at_most(self.limit)
-            if answer is not None or not spent.is_finite():
-                return answer, charges
+            if spent.at_most(self.limit) is not None or not spent.is_finite():
+                break
             width *= _NARROWER
-            charges = narrowed(charges, lambda each: self.cost(each, width))  # noqa: B023
+            charges = tuple(
+                charge._replace(each=(charge.each[0].intersection(self.cost(charge[0], width)),))
+                for charge in charges
+            )
         return total(charges).at_most(self.limit), charges
+
+
+def _cost_of(mechanism: Mechanism, charges: Charges) -> Enclosure:
+    return next(charge.each[0] for charge in charges if charge.mechanism == mechanism)
 
 
 @frozen
@@ -233,20 +231,14 @@ class RenyiFilter(Filter):
         `mechanism` fit; if that is not given either, most uses of a Gaussian mechanism. Found in
         floats: the guarantee holds at any order, and is flat around the best one.
         """
-        level, failure = _target(epsilon, delta)
+        level, failure = read_epsilon(epsilon), read_failure(delta)
         if order is not None:
-            chosen = exact(order, "order", above=1)
+            chosen = read_order(order)
         elif mechanism is None:
             chosen = best_order(level, failure)
         else:
             chosen = best_order_for(mechanism, level, failure)
-        room = refine(lambda: ball(level) - surcharge(chosen, failure))
-        if not room.lower > 0:
-            raise ParameterError(
-                f"order {float(chosen):.6g} leaves nothing to spend for epsilon "
-                f"{float(level):.6g} and delta {float(failure):.6g}: take a larger one"
-            )
-        return RenyiFilter(chosen, _shaved(room))
+        return RenyiFilter(chosen, _room(level, failure, chosen))
 
     def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
         """Its Rényi divergence of the filter's order."""
@@ -255,7 +247,7 @@ class RenyiFilter(Filter):
     def guarantee(self, delta: ExactInput) -> Enclosure:
         failure = exact(delta, "delta", above=0, at_most=1)
         value = refine(lambda: ball(self.epsilon) + surcharge(self.order, failure))
-        return value.maximum(_ZERO)
+        return value.maximum(Enclosure.exactly(0))
 
 
 @frozen
@@ -281,14 +273,9 @@ class ZcdpFilter(Filter):
         rho-zCDP is (a, a rho)-RDP: any order a proves that rho = (epsilon - surcharge)/a will do,
         and at the best one an error in a shows only in second order.
         """
-        level, failure = _target(epsilon, delta)
+        level, failure = read_epsilon(epsilon), read_failure(delta)
         order = best_order(level, failure)
-        room = refine(lambda: (ball(level) - surcharge(order, failure)) / ball(order))
-        if not room.lower > 0:
-            raise ParameterError(
-                f"epsilon {float(level):.6g} and delta {float(failure):.6g} are too small for zCDP"
-            )
-        return ZcdpFilter(_shaved(room))
+        return ZcdpFilter(_room(level, failure, order, order))
 
     def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
         """The rho of its zCDP."""
@@ -320,9 +307,8 @@ class GaussianFilter(Filter):
     @staticmethod
     def for_target(epsilon: ExactInput, delta: ExactInput) -> GaussianFilter:
         """The largest mu (to about 1e-11) of which mu-GDP is this (epsilon, delta)-DP."""
-        level, failure = _target(epsilon, delta)
-        mu = Fraction(largest_mu(level, failure)) * (1 - Fraction(4, 10**12))
-        return GaussianFilter(to_digits(mu, 12, ROUND_FLOOR))
+        level, failure = read_epsilon(epsilon), read_failure(delta)
+        return GaussianFilter(_shaved(Fraction(largest_mu(level, failure))))
 
     def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
         """The square of the mu of its GDP."""
@@ -331,15 +317,21 @@ class GaussianFilter(Filter):
     def guarantee(self, delta: ExactInput) -> Enclosure:
         failure = exact(delta, "delta", above=0, at_most=1)
         if not self.mu:
-            return _ZERO
+            return Enclosure.exactly(0)
         return compose(ContinuousNoise(Shape.GAUSSIAN, 1, self.mu)).epsilon(failure)
 
 
-def _target(epsilon: ExactInput, delta: ExactInput) -> tuple[Fraction, Fraction]:
-    return exact(epsilon, "epsilon", at_least=0), exact(delta, "delta", above=0, below=1)
+def _room(epsilon: Fraction, delta: Fraction, order: Fraction, per: Fraction | int = 1) -> Fraction:
+    """What may be spent at this order, over `per`."""
+    room = refine(lambda: (ball(epsilon) - surcharge(order, delta)) / ball(per))
+    if not room.lower > 0:
+        raise ParameterError(
+            f"order {float(order):.6g} leaves nothing to spend for epsilon {float(epsilon):.6g} "
+            f"and delta {float(delta):.6g}"
+        )
+    return _shaved(Fraction(room.lower))
 
 
-def _shaved(room: Enclosure) -> Fraction:
+def _shaved(room: Fraction) -> Fraction:
     """A little below, in twelve digits, so that also the computed guarantee meets the target."""
-    lower = Fraction(room.lower) * (1 - Fraction(4, 10**12))
-    return to_digits(lower, 12, ROUND_FLOOR)
+    return to_digits(room * (1 - Fraction(4, 10**12)), 12, ROUND_FLOOR)

@@ -1,4 +1,4 @@
-"""A privacy odometer: what has been spent so far, with no limit set beforehand.
+"""Privacy odometers: what has been spent so far, with no limit set beforehand.
 
 Mechanisms may be chosen from earlier outputs (as in `filters`, whose notation this uses), and so
 may the moment T to stop; the report e_T, read from the transcript, is valid there:
@@ -27,6 +27,14 @@ was spent at the level's order, which is never more.)
 
 *Pure.* L_T <= the sum of the pure epsilons always: that sum is one more report, and costs no delta.
 
+*Gaussian DP*, in mu^2. Level j has a distance mu_j and a share delta_j of delta, all of them fixed
+beforehand; the deltas sum to at most delta. The report is the epsilon_j of the first level whose
+mu_j^2 is at least the sum of the mu_i^2 spent, where N(mu_j, 1) against N(0, 1) is (epsilon_j,
+delta_j)-DP. For each j let t_j be the moment before what is spent first exceeds mu_j^2.
+The transcript up to min(T, t_j) is mu_j-GDP (`filters`, *GDP*), hence (epsilon_j, delta_j)-DP: with
+L its loss, E_P (1 - e^(epsilon_j - L))^+ <= delta_j. Where the report at T is that of level j, no
+more than mu_j^2 is spent, so that T <= t_j and L = L_T. The sum over j is at most delta.
+
 Sources: Rogers, Roth, Ullman, Vadhan, "Privacy odometers and filters: pay-as-you-go composition",
 NeurIPS 2016; Feldman, Zrnic, "Individual privacy accounting via a Rényi filter", NeurIPS 2021;
 Lécuyer, "Practical privacy filters and odometers with Rényi differential privacy and applications
@@ -35,21 +43,41 @@ to differentially private deep learning", 2021. The argument above is complete w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from functools import lru_cache
+from typing import NamedTuple, Self
 
 from attrs import evolve, field, frozen
 
-from ...exact import Enclosure, ExactInput, ParameterError, exact, refine
+from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, exact, refine
+from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import compose
+from ..divergences.gaussian_bounds import squared
 from ..levels import read_failure
-from .charges import Charges, admit, measured, read_times, total, with_use
-from .filter_order import best_order, surcharge
+from .charges import Spending, best_order, read_times, surcharge, total
 
-_ZERO = Enclosure.exactly(0)
 _TARGETS = tuple(Fraction(2) ** power for power in range(-3, 6))  # 1/8 ... 32
+_DISTANCES = [Fraction(1, 32) * Fraction(5, 4) ** j for j in range(40)]  # up to about 190
+
+
+@frozen
+class Odometer(Spending):
+    """What was spent so far. An immutable value. delta: of the whole run, 0 < delta < 1."""
+
+    delta: Fraction = field(converter=read_failure)
+
+    def spend(self, mechanism: Mechanism, times: ExactInput = 1) -> Self:
+        """The odometer after so many uses more. No cost is refused; the report may be infinite.
+
+        Raises ParameterError for neighbours other than those of what was spent before.
+        """
+        return evolve(self, charges=self.charged(mechanism, read_times(times)))
+
+    def _shared(self, levels: Sequence[Fraction]) -> Iterable[tuple[Fraction, Fraction]]:
+        """Each with its share delta/(j (j+1)): those sum to less than delta."""
+        return ((level, self.delta / (j * (j + 1))) for j, level in enumerate(levels, 1))
 
 
 class Level(NamedTuple):
@@ -70,7 +98,7 @@ def _read_targets(values: Sequence[ExactInput]) -> tuple[Fraction, ...]:
 
 
 @frozen
-class RenyiOdometer:
+class RenyiOdometer(Odometer):
     """What was spent so far, as the epsilon of (epsilon, delta)-DP. An immutable value.
 
     delta: of the whole run, 0 < delta < 1. targets: the epsilons near which the report is to be
@@ -84,51 +112,64 @@ class RenyiOdometer:
     True
     """
 
-    delta: Fraction = field(converter=read_failure)
     targets: tuple[Fraction, ...] = field(default=_TARGETS, converter=_read_targets)
-    charges: tuple[Charges, ...] = field(kw_only=True)
-
-    @charges.default
-    def _nothing(self) -> tuple[Charges, ...]:
-        return ((),) * (len(self.targets) + 1)
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The order that suits each target, and its share delta/(j (j+1)) of delta."""
-        shares = [self.delta / (j * (j + 1)) for j in range(1, len(self.targets) + 1)]
-        return tuple(
-            Level(best_order(target, share), share)
-            for target, share in zip(self.targets, shares, strict=True)
-        )
+        """The order that suits each target, and its share of delta."""
+        shared = self._shared(self.targets)
+        return tuple(Level(best_order(target, share), share) for target, share in shared)
 
-    def spend(self, mechanism: Mechanism, times: ExactInput = 1) -> RenyiOdometer:
-        """The odometer after so many uses more. No cost is refused; the report may be infinite.
-
-        Raises ParameterError for neighbours other than those of what was spent before.
-        """
-        count = read_times(times)
-        admit(self.charges[-1], mechanism)
-        known = any(charge.mechanism == mechanism for charge in self.charges[-1])
-        nothing = [_ZERO] * len(self.charges)
-        costs = nothing if known else measured(lambda: self._costs(mechanism))
-        return evolve(
-            self,
-            charges=tuple(
-                with_use(charges, mechanism, count, cost)
-                for charges, cost in zip(self.charges, costs, strict=True)
-            ),
-        )
+    def costs(self, mechanism: Mechanism, width: Fraction = WIDTH) -> tuple[Enclosure, ...]:
+        """At each level, then the pure epsilon."""
+        one = compose(mechanism)
+        orders = [level.order for level in self.levels]
+        return *one.renyi_curve(orders, width), one.pure(width)
 
     def epsilon(self) -> Enclosure:
         """The report: the least over all levels, 0 before anything is spent.
 
         It is the formula's value that is enclosed: `upper` holds in any case.
         """
-        *costs, pure = map(total, self.charges)
-        reports = [level.report(cost) for level, cost in zip(self.levels, costs, strict=True)]
-        lowers, uppers = zip(*((each.lower, each.upper) for each in [pure, *reports]), strict=True)
-        return Enclosure(min(lowers), min(uppers)).maximum(_ZERO)
+        levels = self.levels
+        least = total(self.charges, len(levels))
+        for index, level in enumerate(levels):
+            least = least.minimum(level.report(total(self.charges, index)))
+        return least.maximum(Enclosure.exactly(0))
 
-    def _costs(self, mechanism: Mechanism) -> list[Enclosure]:
-        one = compose(mechanism)
-        return [*one.renyi_curve([level.order for level in self.levels]), one.pure()]
+
+@frozen
+class GaussianOdometer(Odometer):
+    """What was spent so far, as the epsilon of (epsilon, delta)-DP. An immutable value.
+
+    delta: of the whole run. charges: what was spent. Raises ParameterError for a delta out of
+    range.
+
+    >>> from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
+    >>> one = AdditiveNoise(DiscreteLaplace(10))  # pure epsilon 0.1
+    >>> GaussianOdometer("1e-6").spend(one, times=4).epsilon() > "0.4"
+    True
+    """
+
+    def costs(self, mechanism: Mechanism, width: Fraction = WIDTH) -> tuple[Enclosure, ...]:
+        """The square of the mu of its GDP."""
+        return (squared(compose(mechanism).gdp(width)),)
+
+    def spent(self) -> Enclosure:
+        """The sum of the squares of all mu."""
+        return total(self.charges)
+
+    def epsilon(self) -> Enclosure:
+        """The report: of the level that was reached, 0 before anything is spent."""
+        spent = self.spent()
+        if spent.upper == 0:
+            return Enclosure.exactly(0)
+        for mu, share in self._shared(_DISTANCES):
+            if spent.at_most(mu**2):
+                return _report(mu, share)
+        return Enclosure.infinite()
+
+
+@lru_cache(maxsize=256)
+def _report(mu: Fraction, delta: Fraction) -> Enclosure:
+    return compose(ContinuousNoise(Shape.GAUSSIAN, 1, mu)).epsilon(delta)

@@ -21,30 +21,29 @@ does, the compositions in here depend on data as well: then none of them may be 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
+from functools import cache, lru_cache, partial, reduce
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from attrs import evolve, field, frozen
 
-from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, whole
+from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, spend, whole
+from ...exact.roots import first_met_near
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import Composition, Use, compose
 from ..levels import read_delta, read_epsilon
 from ..methods.comparison import METHODS, Method
 from ..scenario import neighbours
 from .charges import MOST_USES, read_times
-from .known_costs import Remaining, remaining, reported
-
-__all__ = ["Group", "Kind", "ParticipationError", "Remaining", "ReturningUsers", "plan"]
 
 User: TypeAlias = Hashable
 History: TypeAlias = tuple[tuple[int, int], ...]  # (index of a kind, how often), in this order
 
 ALL = tuple(METHODS.values())
 _NOTHING = Enclosure.exactly(0)
+_WIDTHS = [Fraction(1, 10**digits) for digits in (3, 6, 12)]  # the first that decides will do
 
 
 class ParticipationError(Exception):
@@ -67,6 +66,19 @@ class Group(NamedTuple):
 
     composition: Composition
     users: int
+
+
+class Remaining(NamedTuple):
+    """What may still be spent of a target, by one method.
+
+    left: the target less what was spent; negative where it is overspent. certain: so many uses more
+    certainly fit. most: the largest number that fits; None where one more could not be told.
+    """
+
+    spent: Enclosure
+    left: Enclosure
+    certain: int
+    most: int | None
 
 
 def _read_limit(value: ExactInput | None) -> int | None:
@@ -114,21 +126,18 @@ class ReturningUsers:
         """
         count, names = read_times(times), _names(users)
         kind = Kind(run, mechanism)
-        kinds = self.kinds if kind in self.kinds else (*self.kinds, kind)
         self._admit(mechanism)
+        kinds = tuple(dict.fromkeys((*self.kinds, kind)))
         index = kinds.index(kind)
-        following: dict[History, History] = {}
         histories = dict(self.histories)
         for user in names:
-            before = histories.get(user, ())
-            if before not in following:
-                following[before] = _extended(before, index, count)
-                total = sum(often for _, often in following[before])
-                if self.limit is not None and total > self.limit:
-                    raise ParticipationError(
-                        user, f"would take part in {total} batches: at most {self.limit} allowed"
-                    )
-            histories[user] = following[before]
+            history = Counter(dict(histories.get(user, ()))) + Counter({index: count})
+            if self.limit is not None and history.total() > self.limit:
+                raise ParticipationError(
+                    user,
+                    f"would take part in {history.total()} batches: at most {self.limit} allowed",
+                )
+            histories[user] = tuple(sorted(history.items()))
         return evolve(self, kinds=kinds, histories=histories)
 
     def batches(self, user: User, run: str | None = None) -> int:
@@ -142,12 +151,11 @@ class ReturningUsers:
 
     def groups(self, run: str | None = None) -> list[Group]:
         """What occurs, largest number of uses first, and how many users have each."""
-        users: dict[Composition, int] = {}
+        users = Counter[Composition]()
         for history, count in Counter(self.histories.values()).items():
-            composition = self._composition(history, run)
-            if composition is not None:
-                users[composition] = users.get(composition, 0) + count
-        found = [Group(composition, count) for composition, count in users.items()]
+            if composition := self._composition(history, run):
+                users[composition] += count
+        found = [Group(*group) for group in users.items()]
         return sorted(found, key=lambda group: -group.composition.times)
 
     def spent(
@@ -162,9 +170,7 @@ class ReturningUsers:
 
         None where the method does not apply.
         """
-        level = read_delta(delta)
-        composition = self.composition(user, run)
-        return {method.name: reported(method, composition, level, width) for method in methods}
+        return _by_name(self.composition(user, run), delta, methods, width)
 
     def worst(
         self,
@@ -208,10 +214,23 @@ class ReturningUsers:
         self._admit(mechanism)
         before = self.composition(user)
         most = (MOST_USES if self.limit is None else self.limit) - self.batches(user)
-        return {
-            method.name: remaining(method, before, mechanism, target, level, most, width)
-            for method in methods
-        }
+        parts = [] if before is None else [before]
+
+        def cost(method: Method, times: int) -> Enclosure:
+            uses, value = compose(*parts, (mechanism, times)) if times else before, None
+            for each in _WIDTHS:
+                value = reported(method, uses, level, each)
+                if value is None or value.at_most(target) is not None:
+                    break
+            return Enclosure.unknown() if value is None else value
+
+        found: dict[str, Remaining | None] = {}
+        for method in methods:
+            spent, found[method.name] = reported(method, before, level, width), None
+            if spent is not None:
+                counts = most_uses(partial(cost, method), target, most)
+                found[method.name] = Remaining(spent, target - spent, *counts)
+        return found
 
     def _admit(self, mechanism: Mechanism) -> None:
         """Raise ParameterError for neighbours other than those of the batches so far."""
@@ -220,13 +239,12 @@ class ReturningUsers:
     def _composition(self, history: History, run: str | None) -> Composition | None:
         """Equal for histories that cost the same, whatever their runs."""
         mechanisms = [kind.mechanism for kind in self.kinds]
-        counts: dict[int, int] = {}
-        for index, often in history:
-            if run in (None, self.kinds[index].run):
-                first = mechanisms.index(mechanisms[index])
-                counts[first] = counts.get(first, 0) + often
-        uses = [Use(mechanisms[index], often) for index, often in sorted(counts.items())]
-        return Composition(uses) if uses else None
+        uses = [
+            (mechanisms.index(mechanisms[index]), often)
+            for index, often in history
+            if run in (None, self.kinds[index].run)
+        ]
+        return compose(*((mechanisms[i], often) for i, often in sorted(uses))) if uses else None
 
 
 def plan(
@@ -248,9 +266,47 @@ def plan(
     >>> plan(one, 3, "1e-6")["exact"] <= "0.3"
     True
     """
+    return _by_name(compose((mechanism, read_times(batches))), delta, methods, width)
+
+
+def _by_name(
+    composition: Composition | None, delta: ExactInput, methods: Sequence[Method], width: Fraction
+) -> dict[str, Enclosure | None]:
     level = read_delta(delta)
-    composition = compose((mechanism, read_times(batches)))
     return {method.name: reported(method, composition, level, width) for method in methods}
+
+
+@lru_cache(maxsize=4096)
+def reported(
+    method: Method, composition: Composition | None, delta: Fraction, width: Fraction
+) -> Enclosure | None:
+    """The epsilon that the method reports; None where it does not apply."""
+    if composition is None:
+        return _NOTHING
+    try:
+        found = method.epsilon(composition, delta, width)
+    except ArithmeticError:  # its conditions may not hold, or not be told to hold
+        return None
+    spend()  # what is known for want of time is not kept
+    return found
+
+
+def most_uses(
+    cost: Callable[[int], Enclosure], target: Fraction, most: int
+) -> tuple[int, int | None]:
+    """How many uses certainly fit; and the largest number that fits, where it can be told.
+
+    cost: does not fall. By doubling, then bisection.
+    """
+
+    @cache
+    def fits(times: int) -> bool | None:
+        return cost(times).at_most(target)
+
+    if fits(0) is not True:
+        return 0, None if fits(0) is None else 0
+    beyond = first_met_near(lambda times: fits(times) is not True, 1, 0, most + 1)
+    return beyond - 1, beyond - 1 if beyond > most or fits(beyond) is False else None
 
 
 def _names(users: Iterable[User]) -> list[User]:
@@ -264,22 +320,11 @@ def _names(users: Iterable[User]) -> list[User]:
     return names
 
 
-def _extended(history: History, index: int, times: int) -> History:
-    counts = dict(history)
-    counts[index] = counts.get(index, 0) + times
-    return tuple(sorted(counts.items()))
-
-
 def _largest(compositions: Sequence[Composition]) -> list[Composition]:
     """Those that no other one contains. compositions: distinct, largest number of uses first."""
-    kept: list[dict[Mechanism, int]] = []
-    found = []
+    kept: dict[Composition, Counter[Mechanism]] = {}
     for composition in compositions:
-        uses = {use.mechanism: use.times for use in composition.uses}
-        if not any(
-            all(other.get(mechanism, 0) >= times for mechanism, times in uses.items())
-            for other in kept
-        ):
-            kept.append(uses)
-            found.append(composition)
-    return found
+        uses = Counter(dict(composition.uses))
+        if not any(uses <= other for other in kept.values()):
+            kept[composition] = uses
+    return list(kept)

@@ -14,7 +14,7 @@ from flint import arb
 
 from exactdp.accounting import Composition, compose
 from exactdp.accounting.divergences.gaussian_bounds import largest_mu
-from exactdp.accounting.interop.distributed import TFF
+from exactdp.accounting.interop.foreign import TFF
 from exactdp.exact import Enclosure
 from exactdp.exact.budget import within
 from exactdp.exact.canvas import canvas, rendered

@@ -230,7 +230,7 @@ _NOISE_WIDTH = Fraction(1, 10**4)
 
 def rows(epsilon: Fraction, delta: Fraction) -> tuple[NoisePerBatch, ...]:
     """The noise per batch for discrete Gaussian noise, sensitivity 1."""
-    return noise_per_batch(epsilon, delta, discrete_gaussian(), BATCHES, _NOISE_WIDTH)
+    return noise_per_batch(epsilon, delta, discrete_gaussian, BATCHES, _NOISE_WIDTH)
 
 
 @claim(
@@ -247,14 +247,14 @@ def _returning() -> Finding:
     }
     for epsilon, delta in TARGETS:
         for row in rows(epsilon, delta):
-            gain, lost = row.advanced_over_renyi, row.renyi_over_exact
+            gain, lost = row.advanced.over(row.renyi), row.renyi.over(row.exact)
             require(lost.at_least(1), "exact composition is expected to need the least noise")
             name = f"epsilon = {epsilon}, delta = {float(delta):g}, B = {row.batches}"
             evidence[name] = (
                 f"(eq. 14)/(eq. 15) = {_short(gain)} (log(B/delta) is "
                 f"{log(row.batches / float(delta)):.3g}) = Theorem 7 "
-                f"{_short(row.advanced_over_optimal)} x one point only "
-                f"{_short(row.optimal_over_renyi)}; (eq. 15)/exact = {_short(lost)}"
+                f"{_short(row.advanced.over(row.optimal))} x one point only "
+                f"{_short(row.optimal.over(row.renyi))}; (eq. 15)/exact = {_short(lost)}"
             )
     evidence["artefact"] = (
         "all of it: at every point exact composition of the same noise needs certainly less than "

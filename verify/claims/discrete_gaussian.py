@@ -9,7 +9,7 @@ import sympy
 from flint import arb
 
 from ...accounting.composition import divergence
-from ...accounting.interop.distributed import gaussians_tau
+from ...accounting.interop.foreign import gaussians_tau
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose, working_precision

@@ -19,7 +19,7 @@ from functools import cached_property, reduce
 from attrs import frozen
 from flint import arb, arb_poly
 
-from ...accounting.interop.distributed import gaussians_tau
+from ...accounting.interop.foreign import gaussians_tau
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose, working_precision

@@ -9,7 +9,7 @@ from itertools import product
 from typing import NamedTuple
 
 from ...accounting.envelope import unit_parameter
-from ...accounting.interop.distributed import published_renyi
+from ...accounting.interop.foreign import published_renyi
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose, refine
@@ -48,7 +48,7 @@ def point(mechanism: VectorNoise, variance: Fraction, order: int) -> Point:
     """One mechanism at one order. variance: that of the noise by name."""
     square = mechanism.reach.largest_square
     certified = unit_parameter(mechanism.law)
-    bound = refine(lambda: published_renyi(mechanism, order))
+    bound = refine(lambda: published_renyi(mechanism)(Fraction(order)))
     mu2 = Fraction(certified.upper) ** 2, Fraction(certified.lower) ** 2
     low, high = (order * square * each / 2 for each in reversed(mu2))
     where = f"{mechanism.law}, |v|² = {square}, d = {mechanism.reach.dimension}, order {order}"

@@ -10,7 +10,7 @@
 Flower's SecAgg+ clips each coordinate, rounds and masks, and adds no noise. Here a client's update
 (its parameters less those that it was sent) becomes integers by `Encoding`: clipped in L2, rotated,
 scaled, rounded within an exact bound of the norm; a share of the noise is added, drawn exactly from
-the operating system's CSPRNG; and SecAgg+ adds the result up mod 2^bits, as `carrier` proves. What
+the operating system's CSPRNG; and SecAgg+ adds the result up mod 2^bits, as `Carrier` proves. What
 is released is sum (R_i + N_i) mod 2^bits over the clients that answer, and nothing else of theirs:
 
 * The weight, `num_examples`, is 1 for all. Another would tell the server, in clear, how many
@@ -35,8 +35,7 @@ Flower is imported only where it is used: `pip install "exactdp[flower]"`.
 """
 
 from .account import FederatedAccount, Round
-from .carrier import Carrier
-from .client import NoisyUpdates
+from .client import Carrier, NoisyUpdates
 from .server import CertifiedStrategy, secagg_workflow
 
 __all__ = ["Carrier", "CertifiedStrategy", "FederatedAccount", "NoisyUpdates", "Round"]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 from attrs import field, frozen, mutable
 
-from ....exact.enclosure import Enclosure
-from ....exact.number import ExactInput, ParameterError, whole
+from ....exact import Enclosure, ExactInput, ParameterError, whole
 from ....mechanisms.laws.law import Law
 from ....mechanisms.protocols.federated import Encoding
 from ....mechanisms.reach import Reach
@@ -89,12 +87,8 @@ class FederatedAccount:
         except NotImplementedError as error:
             raise ParameterError(f"share has no known sum: {error}") from error
         square = self.encoding.squared_sensitivity * (4 if self.neighbours == "replace" else 1)
-        return VectorNoise(
-            law,
-            Reach(l2=_root_above(square), dimension=self.encoding.size),
-            self.encoding.modulus,
-            self.neighbours,
-        )
+        reach = Reach.of_square(square, None, self.encoding.size)
+        return VectorNoise(law, reach, self.encoding.modulus, self.neighbours)
 
     def composition(self, *, masked: bool = True) -> Composition:
         """The rounds so far; masked=False: each client's message seen on its own.
@@ -113,12 +107,3 @@ class FederatedAccount:
         if masked and any(each.summed <= self.colluding for each in self.rounds):
             return Enclosure.infinite()
         return self.composition(masked=masked).epsilon(delta, width)
-
-
-def _root_above(square: int) -> Fraction:
-    """r >= sqrt(square) such that an integer is at most r^2 if and only if it is at most square.
-
-    2^-k <= 1/(4 sqrt(square)): r^2 <= square + 2 sqrt(square) 2^-k + 4^-k < square + 1.
-    """
-    digits = square.bit_length() + 2
-    return Fraction(math.isqrt(square << (2 * digits)) + 1, 1 << digits)

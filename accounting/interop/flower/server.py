@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ....exact.budget import OutOfTimeError, time_limit
-from ....exact.enclosure import Enclosure
+from ....exact import Enclosure, ExactInput, OutOfTimeError, ParameterError, exact, time_limit
 from ....exact.extra import bring
-from ....exact.number import ExactInput, ParameterError, exact
 from ....mechanisms.protocols.federated import Encoding
 from .account import FederatedAccount
-from .carrier import Carrier
+from .client import Carrier
 
 if TYPE_CHECKING:
     from flwr.common import FitIns, FitRes, Parameters
@@ -35,7 +33,7 @@ def secagg_workflow(
     reconstruction_threshold: int | float,
     timeout: float | None = None,
 ) -> SecAggPlusWorkflow:
-    """Flower's SecAgg+ with settings under which it carries residues mod 2^bits (see `carrier`).
+    """Flower's SecAgg+ with settings under which it carries residues mod 2^bits (see `Carrier`).
 
     encoding: what clients send. num_shares, reconstruction_threshold, timeout: as Flower has them.
     Its warning of an overflow does not apply: sums are meant to wrap.
@@ -108,9 +106,7 @@ class CertifiedStrategy:
         self, server_round: int, parameters: Parameters, client_manager: ClientManager
     ) -> list[tuple[ClientProxy, FitIns]]:
         """The other strategy's; the model and the number of clients are remembered."""
-        found: list[tuple[ClientProxy, FitIns]] = self.strategy.configure_fit(
-            server_round, parameters, client_manager
-        )
+        found = list(self.strategy.configure_fit(server_round, parameters, client_manager))
         self._model = bring("flwr.common", "flower").parameters_to_ndarrays(parameters)
         self._asked = len(found)
         return found
@@ -143,9 +139,8 @@ class CertifiedStrategy:
         self, server_round: int, parameters: Parameters
     ) -> tuple[float, dict[str, Any]] | None:
         """The other strategy's, at the server."""
-        found: tuple[float, dict[str, Any]] | None = self.strategy.evaluate(
-            server_round, parameters
-        )
+        found: tuple[float, dict[str, Any]] | None
+        found = self.strategy.evaluate(server_round, parameters)
         return found
 
     def _decode(self, server_round: int, results: list[tuple[ClientProxy, FitRes]]) -> None:
@@ -155,7 +150,12 @@ class CertifiedStrategy:
         values = flower.parameters_to_ndarrays(results[0][1].parameters)  # the same in all
         encoding = self.account.encoding
         total = Carrier(encoding.bits).received(values[0], len(results))
-        moved = _moved(self._model, encoding.decode(total, len(results)))
+        update = encoding.decode(total, len(results))
+        parts = np.split(update, np.cumsum([each.size for each in self._model])[:-1])
+        moved = [
+            (each + part.reshape(each.shape)).astype(each.dtype)
+            for each, part in zip(self._model, parts, strict=True)
+        ]
         for _, result in results:
             result.parameters = flower.ndarrays_to_parameters(moved)
 
@@ -172,13 +172,3 @@ class CertifiedStrategy:
             *(server_round, seen.summed, seen.asked, seen.missing),
             *(ends["lower"], ends["upper"], self._delta_text),
         )
-
-
-def _moved(model: list[NDArray[Any]], update: NDArray[np.float64]) -> list[NDArray[Any]]:
-    """The model plus the update, each array in its own shape and type."""
-    starts = np.cumsum([each.size for each in model])[:-1]
-    parts = np.split(update, starts)
-    return [
-        (each + part.reshape(each.shape)).astype(each.dtype)
-        for each, part in zip(model, parts, strict=True)
-    ]

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from exactdp.accounting import compose
-from exactdp.accounting.interop.distributed import ORDERS, TFF, gaussians_tau, published_renyi
+from exactdp.accounting.interop.foreign import TFF, TFF_ORDERS, gaussians_tau, published_renyi
 from exactdp.accounting.methods.classical import DoesNotApplyError
 from exactdp.accounting.methods.comparison import compare
 from exactdp.exact import working_precision
@@ -35,13 +35,13 @@ def gaussians(order: int, n: int, sigma2: float, square: float, total: float, d:
 def test_the_formulas(order: int) -> None:
     reach = Reach(7, dimension=100)
     with working_precision(128):
-        found = float(published_renyi(VectorNoise(Skellam(30), reach), order))
+        found = float(published_renyi(VectorNoise(Skellam(30), reach))(Fraction(order)))
         assert found == pytest.approx(skellam(order, 30, 49, 49), rel=1e-12)
         for law, n, sigma2 in (
             (DiscreteGaussian(2), 1, 2),
             (DiscreteGaussianSum(9, "0.7"), 9, 0.7),
         ):
-            found = float(published_renyi(VectorNoise(law, reach), order))
+            found = float(published_renyi(VectorNoise(law, reach))(Fraction(order)))
             assert found == pytest.approx(gaussians(order, n, sigma2, 49, 49, 100), rel=1e-12)
 
 
@@ -70,7 +70,7 @@ def test_a_stated_figure() -> None:
 def test_where_it_does_not_apply() -> None:
     sampled = VectorNoise(Skellam(9), Reach(2), None, "add-remove", Fraction(1, 2))
     with pytest.raises(DoesNotApplyError, match="none is sampled"):
-        published_renyi(sampled, 2)
+        published_renyi(sampled)
     with pytest.raises(DoesNotApplyError, match="dimension"):
-        published_renyi(VectorNoise(DiscreteGaussianSum(2, 1), Reach(2)), 2)
-    assert ORDERS[-1] == 256
+        published_renyi(VectorNoise(DiscreteGaussianSum(2, 1), Reach(2)))
+    assert TFF_ORDERS[-1] == 256

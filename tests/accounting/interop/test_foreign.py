@@ -6,7 +6,7 @@ from types import ModuleType
 import pytest
 
 import exactdp
-from exactdp.accounting.interop.foreign import FOREIGN, OPACUS, PLD, PRV
+from exactdp.accounting.interop.foreign import OPACUS, PLD, PRV
 from exactdp.accounting.methods.comparison import DoesNotApplyError, compare
 from exactdp.cli.main import main
 
@@ -77,7 +77,7 @@ def test_prv_is_asked_as_its_users_ask_it(monkeypatch):
 
 def test_each_is_labelled_and_asked_for_epsilon_only(capsys):
     run = exactdp.mechanism("laplace:scale=2")
-    for method in FOREIGN.values():
+    for method in (OPACUS, PLD, PRV):
         with pytest.raises(DoesNotApplyError):
             method.delta(run, 1, None)
     (reported,) = compare(run, "1e-6", names=[OPACUS])

@@ -12,9 +12,9 @@ from exactdp.accounting import compose
 from exactdp.accounting.participation import appendix_i
 from exactdp.accounting.participation.appendix_i import (
     advanced_share,
+    discrete_gaussian,
     noise_per_batch,
     optimal_share,
-    skellam,
 )
 
 
@@ -52,11 +52,11 @@ def test_the_share_of_theorem_7_and_its_condition() -> None:
 
 def test_bad_input_is_named() -> None:
     with pytest.raises(ParameterError, match="delta must be"):
-        noise_per_batch(1, 0, skellam())
+        noise_per_batch(1, 0, discrete_gaussian)
     with pytest.raises(ParameterError, match="epsilon must be"):
-        noise_per_batch(0, "0.1", skellam())
+        noise_per_batch(0, "0.1", discrete_gaussian)
     with pytest.raises(ParameterError, match="batches must be"):
-        noise_per_batch(1, "0.1", skellam(), [0])
+        noise_per_batch(1, "0.1", discrete_gaussian, [0])
 
 
 def test_a_share_that_is_known_between_two_ends_costs_what_lies_between(monkeypatch):
@@ -64,9 +64,8 @@ def test_a_share_that_is_known_between_two_ends_costs_what_lies_between(monkeypa
     for name in ("advanced_share", "optimal_share"):
         monkeypatch.setattr(appendix_i, name, lambda *given: share)
     monkeypatch.setattr(appendix_i, "least_noise", lambda cost, *given: cost(Fraction(400)))
-    noise = appendix_i.discrete_gaussian()
-    [row] = appendix_i.noise_per_batch(1, "1e-5", noise, (1,))
+    [row] = appendix_i.noise_per_batch(1, "1e-5", discrete_gaussian, (1,))
     for end in (share.lower, share.upper):
-        cost = compose(noise(Fraction(400))).delta(Fraction(end))
+        cost = compose(discrete_gaussian(Fraction(400))).delta(Fraction(end))
         assert row.advanced.lower <= cost.upper and cost.lower <= row.advanced.upper
         assert row.optimal.lower <= cost.upper and cost.lower <= row.optimal.upper

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from exactdp import Enclosure
-from exactdp.accounting.participation.known_costs import most_uses
+from exactdp.accounting.participation.returning_users import most_uses
 
 
 @given(st.integers(0, 10**6), st.integers(1, 1000), st.integers(0, 10**5))

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from exactdp import Enclosure, UndecidedError
-from exactdp.accounting.participation.least_noise import least_noise
+from exactdp.accounting.participation.appendix_i import least_noise
 from exactdp.exact import refine
 from exactdp.exact.number import ball
 

@@ -6,8 +6,7 @@ import pytest
 
 from exactdp import Enclosure, ParameterError
 from exactdp.accounting.composition import divergence
-from exactdp.accounting.participation.gaussian_odometer import GaussianOdometer
-from exactdp.accounting.participation.odometer import RenyiOdometer
+from exactdp.accounting.participation.odometer import GaussianOdometer, RenyiOdometer
 from exactdp.mechanisms import AdditiveNoise, Skellam
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 

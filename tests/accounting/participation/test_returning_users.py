@@ -11,8 +11,7 @@ from exactdp import Composition, Enclosure, ParameterError
 from exactdp.accounting.composition.composed import compose
 from exactdp.accounting.divergences.conversion import zcdp_to_epsilon
 from exactdp.accounting.methods.comparison import METHODS, Method
-from exactdp.accounting.participation.known_costs import Remaining
-from exactdp.accounting.participation.returning_users import ReturningUsers, plan
+from exactdp.accounting.participation.returning_users import Remaining, ReturningUsers, plan
 from exactdp.exact import WIDTH
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, Mechanism
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape

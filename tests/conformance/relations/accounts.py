@@ -18,8 +18,7 @@ from exactdp.accounting.participation.filters import (
     RenyiFilter,
     ZcdpFilter,
 )
-from exactdp.accounting.participation.gaussian_odometer import GaussianOdometer
-from exactdp.accounting.participation.odometer import RenyiOdometer
+from exactdp.accounting.participation.odometer import GaussianOdometer, RenyiOdometer
 from exactdp.accounting.participation.returning_users import ReturningUsers
 from exactdp.bandit.algorithms import DIST_CDP_SE, DIST_DP_SE, DIST_RDP_SE, LDP_SE
 from exactdp.bandit.algorithms.algorithm import Algorithm

@@ -8,7 +8,7 @@ import pytest
 from pages import vectors
 
 from exactdp.accounting import compose
-from exactdp.accounting.interop.distributed import TFF
+from exactdp.accounting.interop.foreign import TFF
 
 DOCS = Path(__file__).parents[3] / "docs"
 
