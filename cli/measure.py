@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
-from ..accounting.composition.composed import Composition, compose
+from ..accounting.composition.composed import Composition, compose, cost
 from ..accounting.composition.known import Known
 from ..accounting.figure import UPPER_BOUND, Figure
 from ..accounting.losses.sums import OFF_LATTICE, WORK
@@ -139,7 +139,7 @@ def _closed(composition: Composition, results: list[Measured], width: Width) -> 
     """Where nothing was found of a figure, what the others tell of it."""
     if not any(each.is_undecided for each in results):
         return results
-    known, closed = Known(composition), []
+    known, closed = Known(composition.uses, cost), []
     for each in results:
         known.learn(each.figure, each.value)
     for each in results:

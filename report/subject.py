@@ -8,7 +8,7 @@ from functools import cached_property, partial
 
 from attrs import field, frozen
 
-from ..accounting.composition.composed import Composition, compose
+from ..accounting.composition.composed import Composition, compose, cost
 from ..accounting.composition.curves import Profile, profile, refined
 from ..accounting.composition.known import Known, quickly
 from ..accounting.figure import Figure
@@ -48,7 +48,7 @@ class Subject:
     @cached_property
     def known(self) -> Known:
         """What is known of all uses together by now: every line of a page tells the same."""
-        return quickly(self.composition)
+        return quickly(self.composition.uses, cost)
 
     @property
     def epsilon(self) -> Enclosure:

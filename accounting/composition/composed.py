@@ -33,12 +33,13 @@ from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
 from ..figure import Figure, meeting
 from ..losses.sums import WORK, Enough, never
 from ..scenario import Scenario, Use, dearest, largest, neighbours, worst
-from . import divergence
+from . import divergence, known
 from .composed_gdp import composed_gdp
 from .composed_profile import in_little_time, measured
 from .composed_zcdp import composed_zcdp
 from .curves import Profile, falling, profile
 from .first_bounds import first_bounds, first_curve
+from .from_above import ORDERS
 from .profiled import closed_form, own_delta, own_epsilon, profiled
 from .tradeoff import Tradeoff, guessing, tradeoff
 from .vectors import Sides, sides_of
@@ -569,9 +570,6 @@ class Composition(Rows):
 
     def _in_time(self, ask: _Ask, measure: Callable[[], Enclosure]) -> Enclosure:
         """What is measured, or quick; where that says nothing, what other figures imply."""
-        from .from_above import ORDERS
-        from .known import quickly
-
         found = ask.figure.trivial
         try:
             found = measure()
@@ -581,8 +579,14 @@ class Composition(Rows):
         if (found.is_finite() and found.upper != 1) or found.lower == found.upper:
             return found
         # divergences are asked from here themselves: of these, pure epsilon alone tells more
-        known = quickly(self, ORDERS if ask.figure.quantity != "renyi" else ())
-        return meeting(ask.figure, found, known.of(ask.figure))
+        orders = ORDERS if ask.figure.quantity != "renyi" else ()
+        others = known.quickly(self.uses, cost, orders)
+        return meeting(ask.figure, found, others.of(ask.figure))
+
+
+def cost(scenario: Scenario, figure: Figure) -> Enclosure:
+    """The figure of these uses together, to about six digits."""
+    return Composition(scenario).figure(figure, _COARSE)
 
 
 class _Ask(NamedTuple):

@@ -15,15 +15,17 @@ from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from typing import TypeAlias
 
 from ...exact import Enclosure, Endpoint, OutOfTimeError, budget
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import Mechanism, RandomizedResponse
 from ..divergences.conversion import Conversion, zcdp_to_delta, zcdp_to_epsilon
 from ..figure import Figure, meeting
-from ..scenario import is_one_way
-from .composed import Composition, compose
+from ..scenario import Scenario, Use, is_one_way
 from .from_above import ORDERS, delta_of, epsilon_of
+
+Cost: TypeAlias = Callable[[Scenario, Figure], Enclosure]
 
 _INFINITY = Decimal("Infinity")
 _ZERO = Fraction(0)
@@ -41,10 +43,12 @@ class Known:
     What a pure epsilon implies of rho, and that randomized response dominates, holds where it is of
     both orders of the two datasets: of one, (1, 0) against (1/2, 1/2) has the pure epsilon log 2,
     and that is its rho too.
+
+    scenario: the uses. cost: what others cost together.
     """
 
-    def __init__(self, of: Composition) -> None:
-        self._of, self._one_way = of, is_one_way(of.uses)
+    def __init__(self, scenario: Scenario, cost: Cost) -> None:
+        self._scenario, self._cost, self._one_way = scenario, cost, is_one_way(scenario)
         self._held: dict[Figure, Enclosure] = {}
 
     def learn(self, figure: Figure, value: Enclosure) -> None:
@@ -114,7 +118,7 @@ class Known:
         """Upper bounds that have to be computed."""
         at = figure.at
         for dominating in self._dominating(figure):
-            yield lambda other=dominating: other.figure(figure, _ROUGHLY).upper  # type: ignore[misc]
+            yield lambda other=dominating: self._cost(other, figure).upper  # type: ignore[misc]
         rho = self._rho().upper
         orders = [each for each in self._each("renyi") if each[1].is_finite()]
         if figure.quantity == "epsilon" and at:
@@ -124,7 +128,7 @@ class Known:
             yield partial(_of_rho, zcdp_to_delta, rho, at)
             yield from (partial(delta_of, order, value.upper, at) for order, value in orders)
 
-    def _dominating(self, figure: Figure) -> Iterator[Composition]:
+    def _dominating(self, figure: Figure) -> Iterator[Scenario]:
         """Other mechanisms than which this one is not less private."""
         pure = self._held.get(Figure("epsilon", _ZERO), Enclosure.unknown()).upper
         mu = self._held.get(Figure("gdp"), Enclosure.unknown()).upper
@@ -133,14 +137,16 @@ class Known:
             others.append(RandomizedResponse(Fraction(pure)))
         if _LEAST <= mu <= _MOST and figure.quantity != "gdp":
             others.append(ContinuousNoise(Shape.GAUSSIAN, 1 / Fraction(mu)))
-        return (other for other in map(compose, others) if other != self._of)
+        return (
+            other for other in ((Use(noise, 1),) for noise in others) if other != self._scenario
+        )
 
 
-def quickly(of: Composition, orders: Sequence[Fraction] = ORDERS) -> Known:
+def quickly(scenario: Scenario, cost: Cost, orders: Sequence[Fraction] = ORDERS) -> Known:
     """What a few milliseconds tell of most mechanisms, whatever time is left."""
-    found = Known(of)
+    found = Known(scenario, cost)
     for figure in (Figure("epsilon", _ZERO), *(Figure("renyi", order) for order in orders)):
-        ask = partial(of.figure, figure, _ROUGHLY)
+        ask = partial(cost, scenario, figure)
         found.learn(figure, budget.quickly(ask, Enclosure.unknown(), _EACH))
     return found
 

@@ -158,7 +158,7 @@ def _added(of: Composition, figure: Figure) -> Enclosure:
 
 def _by_others(of: Composition, figure: Figure) -> Enclosure:
     """What follows from other figures."""
-    known = Known(of)
+    known = Known(of.uses, cost)
     for other in _OTHERS:
         if other != figure:
             with (
