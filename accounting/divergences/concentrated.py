@@ -48,7 +48,6 @@ from .finite_sums import Listed, is_listed, listed, renyi_sums
 from .largest_loss import largest_loss
 from .renyi import divergences, is_infinite
 from .renyi_sums import shared_sums
-from .sampled_sums import sampled_sums
 from .wrapped import is_enumerable
 
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
@@ -308,7 +307,7 @@ def _sampled_sums(pair: SampledPair) -> _Sums:
         bound = ceiling / ball(order)
         return bound if own is None else bound.min(own(order))
 
-    return _Sums(sampled_sums(pair, ctx.prec).derivatives, tail)
+    return _Sums(shared_sums(pair, ctx.prec).derivatives, tail)
 
 
 def _of_large_modulus(pair: WrappedPair) -> Supremum:

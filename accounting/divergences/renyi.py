@@ -29,7 +29,6 @@ from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from .by_moments import CLOSE, divergence_bracket, takes_long
 from .finite_sums import is_listed, listed, renyi_sums, two_way_sum
 from .renyi_sums import RenyiSums, shared_sums
-from .sampled_sums import SampledSums, sampled_sums
 from .wrapped import image_excess, is_enumerable
 
 
@@ -58,7 +57,7 @@ def _of_sampled(pair: SampledPair, orders: Sequence[Fraction]) -> list[Enclosure
         pair = pair.unwrapped
     if pair.removing and is_infinite(pair.facing):
         return [Enclosure.infinite() for _ in orders]
-    sums = sampled_sums(pair, ctx.prec)
+    sums = shared_sums(pair, ctx.prec)
     return [_from_sum(sums.at(order), order) for order in orders]
 
 
@@ -96,7 +95,7 @@ def _(pair: TwoWayPair, orders: Sequence[Fraction]) -> list[Enclosure]:
         elif is_infinite(pair.pair.facing):
             total = arb.pos_inf()
         else:
-            total = sampled_sums(pair.pair, ctx.prec).two_way(order)
+            total = shared_sums(pair.pair, ctx.prec).two_way(order)
         both = Enclosure(low.lower, _from_sum(total, order).upper)
         found.append(both.intersection(Enclosure(Fraction(0), high.upper)))
     return found
@@ -160,7 +159,7 @@ def _of_wrapped(pair: Reducible, orders: Sequence[Fraction]) -> list[Enclosure]:
     return [low.intersection(high) for low, high in zip(lower, ceilings, strict=True)]
 
 
-def _window(sums: RenyiSums | SampledSums, order: Fraction) -> tuple[int, int, arb] | None:
+def _window(sums: RenyiSums, order: Fraction) -> tuple[int, int, arb] | None:
     """The terms that matter; None where they are too many."""
     with suppress(ArithmeticError):
         return sums.within(order)
@@ -176,11 +175,8 @@ def _below(pair: Reducible, wrapped: WrappedPair, orders: Sequence[Fraction]) ->
     law, shift, modulus = wrapped.law, wrapped.shift, wrapped.modulus
     found = []
     plain = pair.unwrapped
-    sums = (
-        sampled_sums(plain, ctx.prec)
-        if isinstance(plain, SampledPair)
-        else shared_sums(plain, ctx.prec)
-    )
+    assert not isinstance(plain, MixturePair)
+    sums = shared_sums(plain, ctx.prec)
     for order in orders:
         least = arb(1)
         if law.symmetric and (window := _window(sums, order)) is not None:
