@@ -29,7 +29,7 @@ from ...exact.number import ball
 from ...exact.precision import enclose_between
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from ...mechanisms.shift_pair import ShiftPair
-from ..envelope import NoEnvelopeError, unit_bound
+from ..envelope import NoEnvelopeError, unit_parameter
 
 CLOSE = Fraction(1, 10**5)  # so narrow, a bracket is taken where sums are long
 _LONG = 10**7  # variance from which on those of sums of discrete Gaussians are
@@ -61,7 +61,7 @@ def _bracket(pair: ShiftPair, order: Fraction | None, known: Fraction) -> Enclos
     if law.symmetric and law.mgf_domain == (None, None):
         least = least.max(_least(pair, order))
     try:
-        unit = ball(Fraction(unit_bound(law).upper))
+        unit = ball(Fraction(unit_parameter(law).upper))
     except NoEnvelopeError:
         return Enclosure(enclose_between(least, least).lower, Decimal("Infinity"))
     scale = arb(1) if order is None else ball(order)

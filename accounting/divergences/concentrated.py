@@ -42,7 +42,6 @@ from ...mechanisms.laws.closed_forms import ClosedZCDP, RationalRenyi, ZCDPTail
 from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
-from ..envelope import gaussian_distance
 from .by_moments import CLOSE, rho_bracket, takes_long
 from .finite_sums import Listed, is_listed, listed, renyi_sums
 from .largest_loss import largest_loss
@@ -128,13 +127,8 @@ def _(pair: SampledPair) -> Supremum:
         found = Supremum(Enclosure(_shared(least, Fraction(2)), Decimal("Infinity")), Fraction(2))
     if found.value.is_within(_NARROW):
         return found
-    if not isinstance(plain, ShiftPair) or (mu := gaussian_distance(plain.law)) is None:
-        most = supremum(plain).value.upper
-        return Supremum(found.value.intersection(Enclosure(Fraction(0), most)), found.order)
-    ceiling = Enclosure(Fraction(0), enclose(mu**2 * plain.shift**2 / 2).upper)
-    with suppress(OutOfTimeError):
-        ceiling = ceiling.intersection(Enclosure(Fraction(0), supremum(plain).value.upper))
-    return Supremum(found.value.intersection(ceiling), found.order)
+    most = supremum(plain).value.upper
+    return Supremum(found.value.intersection(Enclosure(Fraction(0), most)), found.order)
 
 
 def _met_without_end(pair: Pair) -> Fraction | None:
@@ -251,7 +245,16 @@ def _of_shift(pair: ShiftPair) -> Supremum:
     is_wide = takes_long(pair) or law.moments().variance.upper > _WIDE
     if is_wide and (near := rho_bracket(pair)).is_within(CLOSE):
         return Supremum(near, Fraction(2))
-    return _below_gaussian(pair, lambda: _search([(_shift_sums(pair), 1)]))
+    try:
+        found = _search([(_shift_sums(pair), 1)])
+    except (ArithmeticError, OutOfTimeError):  # too many terms, or too much work
+        if not (near := rho_bracket(pair)).is_finite():
+            raise
+        return Supremum(near, Fraction(2))
+    if found.value.is_within(_NARROW):
+        return found
+    ceiling = Enclosure(Fraction(0), rho_bracket(pair).upper)
+    return Supremum(found.value.intersection(ceiling), found.order)
 
 
 def _rational(pair: ShiftPair) -> Fraction | None:
@@ -260,21 +263,6 @@ def _rational(pair: ShiftPair) -> Fraction | None:
 
 def _closed(pair: ShiftPair) -> arb | None:
     return pair.law.zcdp_closed(pair.shift) if isinstance(pair.law, ClosedZCDP) else None
-
-
-def _below_gaussian(pair: ShiftPair, search: Callable[[], Supremum]) -> Supremum:
-    """What is found, and at most the rho of the Gaussian envelope, also where time runs out."""
-    mu = gaussian_distance(pair.law)
-    try:
-        found = search()
-    except (ArithmeticError, OutOfTimeError):  # too many terms, or too much work
-        if not (near := rho_bracket(pair)).is_finite():
-            raise
-        return Supremum(near, Fraction(2))
-    if mu is None:
-        return found
-    ceiling = enclose(mu**2 * pair.shift**2 / 2).upper
-    return Supremum(found.value.intersection(Enclosure(Fraction(0), ceiling)), found.order)
 
 
 def _shift_sums(pair: ShiftPair) -> _Sums:

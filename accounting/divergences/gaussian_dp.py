@@ -19,7 +19,7 @@ chord to their end from the point of its own level with the power r q less.
 *Pure epsilon.* No pair of that is less private than randomized response, which is 2 z(e^epsilon/(1
 + e^epsilon))-GDP: its only vertex.
 
-*Shifted laws* with `curvature_falls`: `accounting.envelope.shift`.
+*Shifted laws* with `curvature_falls`: `accounting.envelope.unit`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..envelope import NoEnvelopeError, unit_parameter
-from ..envelope.shift import largest_window
+from ..envelope.unit import largest_window
 from .finite_sums import Listed, is_listed, listed
 from .largest_loss import largest_loss
 from .privacy_profile import exceeding
