@@ -26,7 +26,7 @@ from ..losses.bracket import Losses, by_blocks, discrete_losses, losses_of
 from ..losses.law import Atoms
 from ..losses.product import Product, product_of
 from ..scenario import Use
-from .allocated import AllocatedLoss
+from .average import AllocatedLoss
 
 _BITS = 128
 _FINE = 32  # points in a deviation of the losses, tilted

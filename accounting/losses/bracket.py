@@ -26,7 +26,7 @@ from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.pair import Pair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
-from ..grid.allocated import AllocatedLoss
+from ..grid.average import AllocatedLoss
 from ..grid.blocks import BlockLoss
 from ..grid.cells import DividedLoss
 from ..grid.dealt import DealtSteps
