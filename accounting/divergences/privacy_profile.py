@@ -168,11 +168,14 @@ def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> Enclosure:
         return Enclosure.exactly(0)
     if pair.escaping() > target:
         return Enclosure.infinite()
-    if pair.slack:
-        assert isinstance(pair, FinitePair)
-        return _with_slack(pair, target)
     level = _located(pair, delta, largest)
-    return root_near(level, target, lambda level: exceeding(pair, level), largest)
+    found = root_near(level, target, lambda level: exceeding(pair, level), largest)
+    if not (pair.slack and found.is_finite()):
+        return found
+    # the upper end of delta, the profile plus slack (1 + e^level), is a bound wherever it is met
+    ends = ball(Fraction(found.lower)), ball(Fraction(found.upper))
+    high = met_between(lambda at: bool(delta_of(pair, at) <= target), *ends)[1]
+    return enclose_between(ends[0], high)
 
 
 def root_near(
@@ -221,25 +224,6 @@ def _of_few(pair: FinitePair, delta: Fraction) -> Enclosure:
     return enclose(Logarithm((p_mass - delta) / q_mass).ball())
 
 
-def _with_slack(pair: FinitePair, target: arb) -> Enclosure:
-    """From where no member of the slack set is below the target to where none is above it.
-
-    With gamma = e^level both bounds of delta are convex and piecewise linear in gamma, with kinks
-    at the outcomes' ratios; the upper one, the profile plus slack (1 + gamma), may rise again.
-    """
-    ratios = sorted({p / q for p, q in zip(pair.p, pair.q, strict=True) if q and p > q})
-    kinks = [ball(ratio).log().mid() for ratio in ratios]
-    low, high = arb(0), arb.pos_inf()
-    for kink in [arb(0), *kinks]:  # Dinkelbach from every kink: each event's root is a lower bound
-        event = exceeding(pair, kink)
-        if event.p > target and event.q > 0:
-            low = low.max(((event.p - target) / event.q).log().lower())
-    met = [kink for kink in kinks if delta_of(pair, kink) <= target]
-    if met:
-        high = met_between(lambda at: bool(delta_of(pair, at) <= target), arb(0), met[0])[1]
-    return enclose_between(low, high)
-
-
 def _of_response(pair: ResponsePair, delta: Fraction) -> arb:
     """delta(level) = d + (1-d)(e^epsilon - e^level)/(1 + e^epsilon), d = pair.delta, solved."""
     if delta < pair.delta:
@@ -279,24 +263,10 @@ def _located(pair: Pair, delta: Fraction, largest: Enclosure) -> arb:
             return float(value.log().mid()) - goal if value > 0 else -math.inf
 
         end = float(Fraction(largest.upper)) if largest.is_finite() else math.inf
-        high = min(_first_guess(pair, goal), end)
+        high = min(1.0, end)
         while gap(high) > 0 and high < end:
             high = min(2 * high, end)
         return arb(float_root(gap, 0.0, high, 1e-5))
-
-
-def _first_guess(pair: Pair, log_delta: float) -> float:
-    """About where the root lies: the loss as far out as a Gaussian tail of this size."""
-    if isinstance(pair, MixturePair):
-        return max(_first_guess(one, log_delta) for _, one in pair.parts)
-    plain = pair.shifted
-    if plain is None:
-        return 1.0
-    centre, variance = plain.law.moments()
-    spread = max(1.0, float(variance.upper) ** 0.5)
-    x = round(float(centre.lower) - spread * math.sqrt(2 - 2 * log_delta))
-    p, q = map(float, plain.law.log_pmf(np.array([x, x - plain.shift])))
-    return p - q if 0 < p - q < 1e300 else 1.0  # off the support both are -inf
 
 
 def _half_line(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Event:
