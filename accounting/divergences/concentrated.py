@@ -42,10 +42,9 @@ from ...mechanisms.laws.closed_forms import ClosedZCDP, RationalRenyi, ZCDPTail
 from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
-from .by_moments import CLOSE, rho_bracket, takes_long
 from .finite_sums import is_listed, listed, renyi_sums
 from .largest_loss import largest_loss
-from .renyi import divergences, is_infinite
+from .renyi import CLOSE, divergences, is_infinite, rho_bracket, takes_long
 from .renyi_sums import shared_sums
 from .wrapped import is_enumerable
 

@@ -81,8 +81,6 @@ def _(pair: ResponsePair, level: arb, exact_level: Fraction | None = None) -> Ev
 @exceeding.register
 def _(pair: SampledPair, level: arb, exact_level: Fraction | None = None) -> Event:
     """An event of the pair that is faced, at another level >= 0 (`sampling`)."""
-    if isinstance(pair.pair, ShiftPair) and is_listed(pair) and pair.pair.shift <= _FEW:
-        return Event(*split(listed(pair), level.exp()))
     rate, same = ball(pair.rate), Fraction(0) if exact_level == 0 else None
     if pair.removing:
         event = exceeding(pair.facing, (level.expm1() / rate).log1p(), same)
