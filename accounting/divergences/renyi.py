@@ -179,13 +179,6 @@ def _of_wrapped(pair: Reducible, orders: Sequence[Fraction]) -> list[Enclosure]:
     return [low.intersection(high) for low, high in zip(lower, ceilings, strict=True)]
 
 
-def _window(sums: RenyiSums, order: Fraction) -> tuple[int, int, arb] | None:
-    """The terms that matter; None where they are too many."""
-    with suppress(ArithmeticError):
-        return sums.within(order)
-    return None
-
-
 def _below(pair: Reducible, wrapped: WrappedPair, orders: Sequence[Fraction]) -> list[Enclosure]:
     """Lower bounds: sum over a window W of P^a (Q (1 + e))^(1-a) <= the wrapped sum.
 
@@ -199,10 +192,10 @@ def _below(pair: Reducible, wrapped: WrappedPair, orders: Sequence[Fraction]) ->
     sums = shared_sums(plain, ctx.prec)
     for order in orders:
         least = arb(1)
-        if law.symmetric and (window := _window(sums, order)) is not None:
-            low, high, kept = window
+        with suppress(ArithmeticError):  # too many terms
+            low, high, kept = sums.within(order)
             farthest = max(abs(low), abs(high)) + shift
-            if 2 * farthest < modulus:
+            if law.symmetric and 2 * farthest < modulus:
                 least = kept * (1 + image_excess(law, modulus, farthest)) ** ball(1 - order)
         found.append(_from_sum(least, order))
     return found
