@@ -136,9 +136,7 @@ def _(pair: TwoWayPair) -> Enclosure:
 
 def of_pure(epsilon: arb) -> arb:
     """mu of randomized response, 2 z(e^epsilon/(1 + e^epsilon)): the largest of any such pair."""
-    if epsilon < 1:  # erf(mu/sqrt 8) = tanh(epsilon/2)
-        return arb(8).sqrt() * (epsilon / 2).tanh().erfinv()
-    return arb(8).sqrt() * (2 / (1 + epsilon.exp())).erfcinv()
+    return 2 * _quantile(1 / (1 + (-epsilon).exp()), 1 / (1 + epsilon.exp()))
 
 
 def of_laplace(epsilon: arb) -> arb:
@@ -148,9 +146,8 @@ def of_laplace(epsilon: arb) -> arb:
     rises; t is odd. The half-lines separate by t(x) - t(x - epsilon), the integral of the even and
     unimodal t' over a window: widest in the middle, 2 t(epsilon/2).
     """
-    if epsilon < 1:
-        return arb(8).sqrt() * (-(-epsilon / 2).expm1()).erfinv()
-    return arb(8).sqrt() * (-epsilon / 2).exp().erfcinv()
+    tail = (-epsilon / 2).exp() / 2
+    return 2 * _quantile(1 - tail, tail)
 
 
 def separation(p: arb, p_rest: arb, q: arb, q_rest: arb) -> arb:

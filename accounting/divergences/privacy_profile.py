@@ -115,11 +115,36 @@ def _(pair: TwoWayPair, level: arb, exact_level: Fraction | None = None) -> Even
 def _(pair: ShiftPair, level: arb, exact_level: Fraction | None = None) -> Event:
     if pair.is_disjoint:
         return Event(arb(1), arb(0), arb(0))
-    return (
-        _interval(pair, level, exact_level)
-        if pair.law.log_convex_sides
-        else _half_line(pair, level, exact_level)
-    )
+    law, shift = pair.law, pair.shift
+    limit = law.loss_limit(shift)
+    is_above = None if limit is None else _compare(level, exact_level, limit)
+    inside: int | None
+    outside: int | None
+    if law.log_convex_sides:
+        summit = law.loss(0, shift)
+        if not level < summit:
+            return _NOTHING._replace(excess=overlooked(level, summit))
+        inside, outside = 0, shift  # of the losses +-summit, summit > level >= 0
+    else:
+        if is_above == 1:
+            return _NOTHING
+        # Below low + shift the loss is infinite, above high it is minus infinity.
+        low, high = law.support
+        inside = None if low is None else low + shift - 1
+        outside = None if high is None else high + 1
+    last, first = last_above(pair, level, inside, outside), None
+    p, q, excess = law.lower_tail(last), law.lower_tail(last - shift), arb(0)
+    if law.log_convex_sides and is_above != -1:
+        # On x <= 0 the loss rises: read it backwards, loss(-y) falls in y >= 0.
+        first = -last_above(pair, level, 0, None, mirrored=True)
+        p, q = p - law.lower_tail(first - 1), q - law.lower_tail(first - 1 - shift)
+        excess += shortfall(p, level, law.loss(first, shift))
+        excess += overlooked(level, law.loss(first - 1, shift))
+    if last != inside:
+        excess += shortfall(p, level, law.loss(last, shift))
+    if last + 1 != outside:
+        excess += overlooked(level, law.loss(last + 1, shift))
+    return Event(p, q, excess, first, last)
 
 
 @exceeding.register
@@ -265,48 +290,6 @@ def _located(pair: Pair, delta: Fraction, largest: Enclosure) -> arb:
         while gap(high) > 0 and high < end:
             high = min(2 * high, end)
         return arb(float_root(gap, 0.0, high, 1e-5))
-
-
-def _half_line(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Event:
-    law, shift = pair.law, pair.shift
-    low, high = law.support
-    limit = law.loss_limit(shift)
-    if limit is not None and _compare(level, exact_level, limit) == 1:
-        return _NOTHING
-    # Below low + shift the loss is infinite, above high it is minus infinity.
-    inside = None if low is None else low + shift - 1
-    outside = None if high is None else high + 1
-    last = last_above(pair, level, inside, outside)
-    excess = arb(0)
-    p, q = law.lower_tail(last), law.lower_tail(last - shift)
-    if last != inside:
-        excess += shortfall(p, level, law.loss(last, shift))
-    if last + 1 != outside:
-        excess += overlooked(level, law.loss(last + 1, shift))
-    return Event(p, q, excess, None, last)
-
-
-def _interval(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Event:
-    law, shift = pair.law, pair.shift
-    limit = law.loss_limit(shift)
-    assert limit is not None  # log-convex sides: the tails are no lighter than geometric
-    summit = law.loss(0, shift)
-    if not level < summit:
-        return _NOTHING._replace(excess=overlooked(level, summit))
-    last = last_above(pair, level, 0, shift)
-    p, q = law.lower_tail(last), law.lower_tail(last - shift)
-    edges = [(last, last + 1)]
-    first = None
-    if _compare(level, exact_level, limit) != -1:
-        # On x <= 0 the loss rises: read it backwards, loss(-y) falls in y >= 0.
-        first = -last_above(pair, level, 0, None, mirrored=True)
-        p, q = p - law.lower_tail(first - 1), q - law.lower_tail(first - 1 - shift)
-        edges.append((first, first - 1))
-    excess = arb(0)
-    for edge, beyond in edges:
-        excess += shortfall(p, level, law.loss(edge, shift))
-        excess += overlooked(level, law.loss(beyond, shift))
-    return Event(p, q, excess, first, last)
 
 
 def shortfall(p: arb, level: arb, loss: arb) -> arb:
