@@ -41,7 +41,6 @@ from ..envelope import (
     distance_at,
     rounded_distance,
     rounded_renyi,
-    unit_bound,
     unit_parameter,
 )
 from ..figure import Figure
@@ -417,7 +416,7 @@ def _enveloped(one: VectorNoise) -> Mechanism:
     if one.is_one_number:
         return one.of_one_number()
     try:
-        distance = _distance_in_time(one.law, one.reach.largest_square)
+        distance = _distance(one.law, one.reach.largest_square)
     except NoEnvelopeError:
         return one.of_one_number()
     return ContinuousNoise(
@@ -433,12 +432,6 @@ def _is_light(one: VectorNoise) -> bool:
     if one.reach.largest_sum**2 <= 2 * one.reach.largest_square:
         return True
     return divergence.pure_epsilon(AdditiveNoise(one.law)).is_finite()
-
-
-def _distance_in_time(law: Law, square: int) -> Fraction:
-    """mu_1 |v|_2, at most; where finding mu_1 takes long, by what bounds it."""
-    found = in_time(lambda: _distance(law, square), None)
-    return distance_at(unit_bound(law).upper, square) if found is None else found
 
 
 @lru_cache(maxsize=64)

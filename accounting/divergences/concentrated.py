@@ -42,13 +42,10 @@ from ...mechanisms.laws.closed_forms import ClosedZCDP, RationalRenyi, ZCDPTail
 from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
-from ..envelope import gaussian_distance
-from .by_moments import CLOSE, rho_bracket, takes_long
-from .finite_sums import Listed, is_listed, listed, renyi_sums
+from .finite_sums import is_listed, listed, renyi_sums
 from .largest_loss import largest_loss
-from .renyi import divergences, is_infinite
+from .renyi import CLOSE, divergences, is_infinite, rho_bracket, takes_long
 from .renyi_sums import shared_sums
-from .sampled_sums import sampled_sums
 from .wrapped import is_enumerable
 
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
@@ -129,13 +126,8 @@ def _(pair: SampledPair) -> Supremum:
         found = Supremum(Enclosure(_shared(least, Fraction(2)), Decimal("Infinity")), Fraction(2))
     if found.value.is_within(_NARROW):
         return found
-    if not isinstance(plain, ShiftPair) or (mu := gaussian_distance(plain.law)) is None:
-        most = supremum(plain).value.upper
-        return Supremum(found.value.intersection(Enclosure(Fraction(0), most)), found.order)
-    ceiling = Enclosure(Fraction(0), enclose(mu**2 * plain.shift**2 / 2).upper)
-    with suppress(OutOfTimeError):
-        ceiling = ceiling.intersection(Enclosure(Fraction(0), supremum(plain).value.upper))
-    return Supremum(found.value.intersection(ceiling), found.order)
+    most = supremum(plain).value.upper
+    return Supremum(found.value.intersection(Enclosure(Fraction(0), most)), found.order)
 
 
 def _met_without_end(pair: Pair) -> Fraction | None:
@@ -185,7 +177,9 @@ def _of_listed(pair: Pair) -> Supremum:
     if not largest.is_finite():
         least = enclose(renyi_sums(listed(pair), arb(2))[0].log() / 2) if pair.slack else largest
         return Supremum(Enclosure(least.lower, largest.upper), Fraction(2))
-    return _search([(_listed_sums(listed(pair), largest), 1)])
+    sums = _sums(pair)
+    assert sums is not None
+    return _search([(sums, 1)])
 
 
 def joint(pairs: Sequence[tuple[Pair, int]]) -> Supremum | None:
@@ -216,28 +210,42 @@ def laplace_supremum(epsilon: Fraction) -> Supremum:
 
 
 def _sums(pair: Pair) -> _Sums | None:
+    """None where they are infinite, or of what is not listed only known between others."""
     if isinstance(pair, TwoWayPair) or (isinstance(pair, MixturePair) and not is_listed(pair)):
         return None
     wrapped = pair.reduced
     if wrapped is not None and not is_enumerable(wrapped):
         assert isinstance(pair, WrappedPair | SampledPair)
         return _sums(pair.unwrapped) if wrapped.never_wraps else None
-    if isinstance(pair, ShiftPair):
-        return None if is_infinite(pair) else _shift_sums(pair)
-    if isinstance(pair, SampledPair) and not is_listed(pair):
-        return None if pair.removing and is_infinite(pair.facing) else _sampled_sums(pair)
     largest = largest_loss(pair).value
-    return _listed_sums(listed(pair), largest) if largest.is_finite() else None
+    ceiling = ball(Fraction(largest.upper)) if largest.is_finite() else arb.pos_inf()
+    if is_listed(pair) and not isinstance(pair, ShiftPair):
+        outcomes = listed(pair)
 
+        def derivatives(order: Fraction) -> tuple[arb, arb, arb]:
+            first, second, third = renyi_sums(outcomes, ball(order), 2)
+            return first, second, third
 
-def _listed_sums(outcomes: Listed, largest: Enclosure) -> _Sums:
-    ceiling = ball(Fraction(largest.upper))
+        sums = _Sums(derivatives, lambda order: ceiling / ball(order))
+        return sums if largest.is_finite() else None
+    assert isinstance(pair, ShiftPair | SampledPair)
+    plain = pair.facing if isinstance(pair, SampledPair) else pair
+    assert isinstance(plain, ShiftPair)
+    law, ends = plain.law, is_infinite(plain)
+    if ends and (isinstance(pair, ShiftPair) or pair.removing):
+        return None
+    known, closed = _rational(plain), _closed(plain)
 
-    def derivatives(order: Fraction) -> tuple[arb, arb, arb]:
-        first, second, third = renyi_sums(outcomes, ball(order), 2)
-        return first, second, third
+    def tail(order: Fraction) -> arb:
+        """Also at most that of the pair that is faced: its supremum, or the tail that is proved."""
+        bound = ceiling / ball(order)
+        if isinstance(law, ZCDPTail) and not ends:
+            bound = bound.min(law.zcdp_tail(order, plain.shift))
+        if known is not None:
+            bound = bound.min(ball(known))
+        return bound if closed is None else bound.min(closed)
 
-    return _Sums(derivatives, lambda order: ceiling / ball(order))
+    return _Sums(shared_sums(pair, ctx.prec).derivatives, tail)
 
 
 @supremum.register
@@ -252,7 +260,18 @@ def _of_shift(pair: ShiftPair) -> Supremum:
     is_wide = takes_long(pair) or law.moments().variance.upper > _WIDE
     if is_wide and (near := rho_bracket(pair)).is_within(CLOSE):
         return Supremum(near, Fraction(2))
-    return _below_gaussian(pair, lambda: _search([(_shift_sums(pair), 1)]))
+    try:
+        sums = _sums(pair)
+        assert sums is not None
+        found = _search([(sums, 1)])
+    except (ArithmeticError, OutOfTimeError):  # too many terms, or too much work
+        if not (near := rho_bracket(pair)).is_finite():
+            raise
+        return Supremum(near, Fraction(2))
+    if found.value.is_within(_NARROW):
+        return found
+    ceiling = Enclosure(Fraction(0), rho_bracket(pair).upper)
+    return Supremum(found.value.intersection(ceiling), found.order)
 
 
 def _rational(pair: ShiftPair) -> Fraction | None:
@@ -263,65 +282,13 @@ def _closed(pair: ShiftPair) -> arb | None:
     return pair.law.zcdp_closed(pair.shift) if isinstance(pair.law, ClosedZCDP) else None
 
 
-def _below_gaussian(pair: ShiftPair, search: Callable[[], Supremum]) -> Supremum:
-    """What is found, and at most the rho of the Gaussian envelope, also where time runs out."""
-    mu = gaussian_distance(pair.law)
-    try:
-        found = search()
-    except (ArithmeticError, OutOfTimeError):  # too many terms, or too much work
-        if not (near := rho_bracket(pair)).is_finite():
-            raise
-        return Supremum(near, Fraction(2))
-    if mu is None:
-        return found
-    ceiling = enclose(mu**2 * pair.shift**2 / 2).upper
-    return Supremum(found.value.intersection(Enclosure(Fraction(0), ceiling)), found.order)
-
-
-def _shift_sums(pair: ShiftPair) -> _Sums:
-    law, shift = pair.law, pair.shift
-    largest = largest_loss(pair).value
-    ceiling = ball(Fraction(largest.upper)) if largest.is_finite() else None
-    known, closed = _rational(pair), _closed(pair)  # bounds at every order as well
-
-    def tail(order: Fraction) -> arb:
-        if ceiling is not None:
-            bound = ceiling / ball(order)
-        else:
-            bound = law.zcdp_tail(order, shift) if isinstance(law, ZCDPTail) else arb.pos_inf()
-        if known is not None:
-            bound = bound.min(ball(known))
-        return bound if closed is None else bound.min(closed)
-
-    return _Sums(shared_sums(pair, ctx.prec).derivatives, tail)
-
-
-def _sampled_sums(pair: SampledPair) -> _Sums:
-    """At every order at most the pair it faces; adding, the loss is bounded besides."""
-    plain = pair.facing
-    assert isinstance(plain, ShiftPair)
-    own = None if is_infinite(plain) else _shift_sums(plain).tail
-    largest = largest_loss(pair).value
-    ceiling = ball(Fraction(largest.upper)) if largest.is_finite() else arb.pos_inf()
-
-    def tail(order: Fraction) -> arb:
-        bound = ceiling / ball(order)
-        return bound if own is None else bound.min(own(order))
-
-    return _Sums(sampled_sums(pair, ctx.prec).derivatives, tail)
-
-
 def _of_large_modulus(pair: WrappedPair) -> Supremum:
     unwrapped = _of_shift(pair.unwrapped)
     if pair.never_wraps:
         return unwrapped
-    order = max(unwrapped.order, 1 + Fraction(1, 1 << 20))
-    least = divergences(pair, [order])[0]
-    lower = enclose(ball(Fraction(least.lower)) / ball(order)).lower if least.lower else least.lower
-    ceiling = unwrapped.value.upper
-    if unwrapped.value.at_least(lower) is False:
-        lower = ceiling
-    return Supremum(Enclosure(lower, ceiling), order)
+    order, ceiling = max(unwrapped.order, 1 + Fraction(1, 1 << 20)), unwrapped.value.upper
+    least = _shared(divergences(pair, [order])[0].lower, order)
+    return Supremum(Enclosure(min(least, ceiling), ceiling), order)
 
 
 def _search(parts: _Parts) -> Supremum:

@@ -18,11 +18,12 @@ With h(x) = x log x - (1+x) log(1+x), and x = 1/(a-1) in the first line, x = a -
 K(x) = x D(1 + x) = log E_P e^(xL) is convex (Hölder), and so is its perspective x K(1/x) =
 D(1 + 1/x). Either way it is the infimum over x > 0 of f(x) + tilt x + h(x), f convex.
 
-*Above*: the value at any point; where to look is chosen in floats. *Below*: f lies above the line
-through two of its points, but between them. Of three points, to the left of the middle one it is
-above the line of the right two, to its right above that of the left two. For a line the infimum is
-known: h is convex with h' = -log(1 + 1/x), so s x + h(x) is least at 1/(e^s - 1), where it is
-log(1 - e^-s), if s > 0.
+*Above*: the value at any point; where to look is chosen in floats. *Below*: all of it, F, is convex
+(h' = -log(1 + 1/x) rises), so that between two of several equidistant points it is at least what
+it is at one of them, less what it falls by from the point on the other side of that one to it. To
+the left of all points it is at least what it is at the first one, if it does not rise from there to
+the second, and infinite where it is at the first one, if it is finite at some other; to the right
+likewise.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
 from typing import NamedTuple, TypeAlias
 
 from flint import arb
@@ -43,13 +45,11 @@ from .renyi import divergences
 
 Curve: TypeAlias = Callable[[Sequence[Fraction]], Sequence[Enclosure]]
 
-_ZERO = Enclosure.exactly(0)
+_ZERO, _INFINITY = Enclosure.exactly(0), Decimal("Infinity")
 _LEAST_LOG = -(10**15)
 _FARTHEST = 80.0  # logarithms of x, either way
-_NEAR = (2.0**-10, 2.0**-17)  # distances in them at which a valley is looked at
-_CLOSE = Fraction(1, 1 << 24), Fraction(1, 1 << 36)  # from the middle one of three, relative
-_SMALL = Fraction(1, 1 << 28), Fraction(1, 1 << 40), Fraction(1, 1 << 52), Fraction(1, 1 << 64)
-_SECTION = (3 - math.sqrt(5)) / 2
+_NEAREST = 2.0**-17  # distance in them at which a valley is looked at
+_CLOSE = (Fraction(1, 1 << 16), Fraction(1, 1 << 24), Fraction(1, 1 << 32))  # of points, relative
 
 
 class Conversion(NamedTuple):
@@ -231,56 +231,47 @@ def _infimum(
     values: enclosures of f, which is convex, at exact points. toward: on which side it is finite.
     """
     upper, best = arb.pos_inf(), Fraction(0)
-    walls: list[Fraction] = []  # beyond them, towards smaller or larger x, it is infinite
 
-    def height(log_x: float) -> arb:
+    def heights(points: Sequence[Fraction]) -> list[tuple[arb, arb]]:
+        """From below and from above."""
         nonlocal upper, best
-        x = Fraction(math.exp(log_x))
-        (value,) = values([x])
-        if not value.is_finite():
-            if value.lower == value.upper:
-                walls.append(x)
-            return arb.pos_inf()
-        found = (ball(Fraction(value.upper)) + tilt * ball(x) + _h(x)).upper()
-        if found < upper:
-            upper, best = found, x
+        found = []
+        for x, value in zip(points, values(points), strict=True):
+            rest = tilt * ball(x) + _h(x)
+            low, high = (
+                (ball(Fraction(end)) if end != _INFINITY else arb.pos_inf()) + rest
+                for end in (value.lower, value.upper)
+            )
+            found.append((low.lower(), high.upper()))
+            if found[-1][1] < upper:
+                upper, best = found[-1][1], x
         return found
 
-    _look_into_valley(height, toward)
+    _look_into_valley(lambda log_x: heights([Fraction(math.exp(log_x))])[0][1], toward)
     if not best:
         return _Infimum(arb.neg_inf(), upper, None)
-    lower = arb.neg_inf()
-    first, last = max(walls, default=None), None
-    if toward < 0:
-        first, last = None, min(walls, default=None)
-    tried = [(best, close) for close in _CLOSE]
-    tried += [(middle, Fraction(1, 2)) for middle in _SMALL if best < middle]
-    for middle, close in tried:
-        around = values([middle * (1 + side * close) for side in (-1, 0, 1)])
-        if not all(value.is_finite() for value in around):
-            continue
-        low, gap = ball(Fraction(around[1].lower)), ball(middle * close)
-        left, right = ((ball(Fraction(around[side].upper)) - low) / gap for side in (0, 2))
-        before = _least(low - right * ball(middle), tilt + right, first, middle)
-        after = _least(low + left * ball(middle), tilt - left, middle, last)
-        lower = lower.max(before.min(after))
+    lower, middle = arb.neg_inf(), best
+    for close in _CLOSE:
+        around = heights([middle * (1 + side * close) for side in (-2, -1, 0, 1, 2)])
+        lower = lower.max(_least(around))
     return _Infimum(lower.min(upper), upper, best)
 
 
-def _least(start: arb, total: arb, low: Fraction | None, high: Fraction | None) -> arb:
-    """At most the infimum of start + total x + h(x), convex, between these ends."""
+def _least(ends: Sequence[tuple[arb, arb]]) -> arb:
+    """At most a convex function with these bounds at equidistant points, some of them finite."""
 
-    def at(x: Fraction) -> arb:
-        return (start + total * ball(x) + _h(x)).lower()
+    def before(at: int, other: int) -> arb:  # from here on, away from the other one
+        (low, _), (_, high) = ends[at], ends[other]
+        return low - (high - low).max(arb(0)) if high.is_finite() else arb.neg_inf()
 
-    if not total > 0:
-        return at(high) if total <= 0 and high is not None else arb.neg_inf()
-    where = 1 / total.expm1()
-    if low is not None and where < ball(low):
-        return at(low)
-    if high is not None and where > ball(high):
-        return at(high)
-    return (start + (-(-total).expm1()).log()).lower()
+    last = len(ends) - 1
+    found = []
+    for here, inner in ((0, 1), (last, last - 1)):
+        low, high = ends[here][0], ends[inner][1]
+        found.append(low if low >= high or not low.is_finite() else arb.neg_inf())
+        found.append(before(inner, inner + inner - here))
+    found += [before(k, k - 1).max(before(k + 1, k + 2)) for k in range(1, last - 1)]
+    return reduce(arb.min, found)
 
 
 def _look_into_valley(height: Callable[[float], arb], toward: float) -> None:
@@ -289,28 +280,19 @@ def _look_into_valley(height: Callable[[float], arb], toward: float) -> None:
     A poor choice of where to look costs time or width, never soundness. toward: where to go from
     points at which it is infinite.
     """
-    before, here, further = -toward, 0.0, toward
-    least, beyond = height(here), height(further)
-    if beyond > least:
-        before, further = further, before
-        beyond = height(further)
-    while not least < beyond and abs(further) < _FARTHEST:
-        before, here, further = here, further, 3 * further - 2 * here
-        least, beyond = beyond, height(further)
-    low, high = sorted((before, further))
-    while high - low > 2 * _NEAR[0]:
-        downwards = here - low > high - here
-        at = here + _SECTION * ((low if downwards else high) - here)
-        if (value := height(at)) < least:
-            low, here, high = (low, at, here) if downwards else (here, at, high)
-            least = value
-        else:
-            low, high = (at, high) if downwards else (low, at)
-    for near in _NEAR:
-        left, middle, right = (height(here + side * near) for side in (-1, 0, 1))
-        bend = left + right - 2 * middle
-        move = float(((left - right) / (2 * bend)).mid()) if bend > 0 and bend.is_finite() else 0.0
-        here += near * max(min(move, 1.0), -1.0)
+    here, step = 0.0, 1.0
+    while step > _NEAREST and abs(here) < _FARTHEST:
+        left, middle, right = (height(here + side * step) for side in (-1, 0, 1))
+        move = toward
+        if middle.is_finite():
+            bend = left + right - 2 * middle  # a parabola's lowest point, where it is near
+            move = math.copysign(1.0, 1.0 if left > right else -1.0)
+            if bend > 0:
+                nearest = (left - right) / (2 * bend)
+                move = float(nearest.mid()) if nearest.is_finite() else 0.0
+        is_far = abs(move) >= 1
+        here += step * max(min(move, 1.0), -1.0)
+        step = 2 * step if is_far else step / 8
     height(here)
 
 
@@ -335,7 +317,7 @@ def _limit(rho: Enclosure) -> Enclosure:
     """The pure epsilon of a mechanism with D(a) = rho a."""
     if rho.lower > 0:
         return Enclosure.infinite()
-    return Enclosure(Fraction(0), rho.upper if rho.upper == 0 else Decimal("Infinity"))
+    return Enclosure(Fraction(0), rho.upper if rho.upper == 0 else _INFINITY)
 
 
 def _bits(width: Fraction) -> int:

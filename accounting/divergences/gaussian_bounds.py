@@ -24,7 +24,6 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from math import isqrt
-from typing import TypeAlias
 
 from flint import arb
 
@@ -32,16 +31,17 @@ from ...exact.budget import OutOfTimeError
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ball
 from ...exact.precision import enclose, working_precision
-from ...exact.roots import float_root, met_near
+from ...exact.roots import halved
 from . import gaussian
 from .gaussian_dp import of_pure, separation
 
 _BITS = 192
+_INFINITY = Decimal("Infinity")
+_SMALLEST, _HALVINGS = 2.0**-60, 64
 _POINTS = 24  # levels at which the profile is asked
 _FEW = 6  # where it only bounds from below
 _MOST_PURE = 10**6
 _NOT_TOLD = (OutOfTimeError, ArithmeticError, NotImplementedError)
-_Bounded: TypeAlias = "Callable[[Enclosure], Enclosure]"
 _OPEN = "mu is told by the profile at some levels and by rho only"
 
 
@@ -57,62 +57,42 @@ def bounded_mu(
     delta: delta(epsilon), the larger of both ways round. pure: the largest loss of either way.
     width: a relative one that is narrow enough.
     """
-    largest: Endpoint = Decimal("Infinity")
+    found = known
+    largest: Endpoint = _INFINITY
+    with suppress(*_NOT_TOLD):
+        found = found.intersection(Enclosure(root_of(rho().times(2)).lower, _INFINITY))
+    if found.is_within(width):
+        return found
+    profile: dict[Fraction, Enclosure] = {}
     with suppress(*_NOT_TOLD):
         largest = pure().upper
-    asked = (_by_rho(rho), _by_profile(delta, largest))
-    found = known
-    for bounded in asked if not _finite(largest) else asked[::-1]:  # the narrower one first
-        if not found.is_within(width):
-            found = bounded(found)
+    with suppress(*_NOT_TOLD):
+        for level in _levels(found.upper, largest):
+            profile[level] = delta(level)
+    for level, value in profile.items():
+        least = largest_mu(level, Fraction(value.lower))
+        found = found.intersection(Enclosure(least, _INFINITY))
+    with working_precision(_BITS):
+        found = found.intersection(Enclosure(Fraction(0), _most(profile, largest)))
     return found if found.is_within(width) else found.because(_OPEN)
-
-
-def _by_rho(rho: Callable[[], Enclosure]) -> _Bounded:
-    def bounded(known: Enclosure) -> Enclosure:
-        with suppress(*_NOT_TOLD):
-            least = root_of(rho().times(2)).lower
-            return known.intersection(Enclosure(least, Decimal("Infinity")))
-        return known
-
-    return bounded
-
-
-def _by_profile(delta: Callable[[Fraction], Enclosure], largest: Endpoint) -> _Bounded:
-    """largest: at least the pure epsilon."""
-
-    def bounded(known: Enclosure) -> Enclosure:
-        profile: dict[Fraction, Enclosure] = {}
-        with suppress(*_NOT_TOLD):
-            for level in _levels(known.upper, largest):
-                profile[level] = delta(level)
-        for level, value in profile.items():
-            least = largest_mu(level, Fraction(value.lower))
-            known = known.intersection(Enclosure(least, Decimal("Infinity")))
-        with working_precision(_BITS):
-            return known.intersection(Enclosure(Fraction(0), _most(profile, largest)))
-
-    return bounded
 
 
 def largest_mu(level: Fraction, delta: Fraction) -> Endpoint:
     """The mu at which N(mu, 1) against N(0, 1) has delta(level) = delta, rounded down."""
     if not 0 < delta < 1:
-        return Decimal("Infinity") if delta else Fraction(0)
+        return _INFINITY if delta else Fraction(0)
     with working_precision(_BITS):
         target, at = ball(delta), ball(level)
         if level == 0:
             return max(enclose(arb(8).sqrt() * target.erfinv()).lower, Fraction(0))
-        goal = float(target.log().mid())
 
-        def gap(mu: float) -> float:
-            height = gaussian.delta(arb(mu), at).mid()
-            return (float(height.log().mid()) if height > 0 else -1e9) - goal
+        def met(mu: float) -> bool:
+            return bool(gaussian.delta(arb(mu), at) <= target)
 
-        guess = arb(float_root(gap, 1e-9, 1e6, 1e-14))
-        step = -guess * arb(2) ** -48
-        met = met_near(lambda mu: mu <= 0 or gaussian.delta(mu, at) <= target, guess, step, most=60)
-        return Fraction(0) if met is None else max(enclose(met).lower, Fraction(0))
+        high = _SMALLEST
+        while met(high):
+            high *= 2
+        return Fraction(halved(met, high, 0.0, _HALVINGS)[1])
 
 
 def root_of(square: Enclosure) -> Enclosure:
@@ -141,7 +121,7 @@ def _root(end: Endpoint, up: bool) -> Endpoint:
 
 
 def _finite(end: Endpoint) -> bool:
-    return end != Decimal("Infinity")
+    return end != _INFINITY
 
 
 def _levels(most: Endpoint, largest: Endpoint) -> list[Fraction]:
@@ -159,7 +139,7 @@ def _levels(most: Endpoint, largest: Endpoint) -> list[Fraction]:
 def _most(profile: dict[Fraction, Enclosure], largest: Endpoint) -> Endpoint:
     """The largest separation of the polygon's vertices, and at most what pure epsilon allows."""
     if not _finite(largest) or Fraction(largest) > _MOST_PURE:
-        return Decimal("Infinity")
+        return _INFINITY
     ceiling = enclose(of_pure(ball(Fraction(largest)))).upper
     if Fraction(0) not in profile or not largest:
         return ceiling if largest else Fraction(0)

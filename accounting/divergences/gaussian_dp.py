@@ -19,19 +19,13 @@ chord to their end from the point of its own level with the power r q less.
 *Pure epsilon.* No pair of that is less private than randomized response, which is 2 z(e^epsilon/(1
 + e^epsilon))-GDP: its only vertex.
 
-*Shifted laws* with `curvature_falls`: in the words of `accounting.envelope` the half-lines separate
-X + d from X by t(k) - t(k-d). Let u(x) = t(x + 1/2), odd; u(x)/x does not rise in x > 0. By
-symmetry windows (x - d, x) with x >= d/2 are enough, and from x - d >= d/2 on no window is wider
-than the one in the middle: u(x) - u(x-d) <= u(x-d) d/(x-d). For odd d that is at most 2 u(d/2), the
-middle; for even d and x - d >= (d+1)/2, at most u((d+1)/2) (1 + (d-1)/(d+1)) <= u((d+1)/2) +
-u((d-1)/2), the middle. What is left are d windows. Where the steps t(k+1) - t(k) fall in k >= 0 the
-middle is the widest at once: discrete Gaussian (`verify.gaussian_order`, *Increments*); discrete
-Laplace: the steps from k >= 1 on are integrals of the falling Mills ratio of t over equal lengths.
+*Shifted laws* with `curvature_falls`: `accounting.envelope.unit`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import reduce, singledispatch
@@ -44,19 +38,16 @@ from ...exact.budget import spend
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose, enclose_between
-from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
-from ...mechanisms.laws.law import Law
 from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..envelope import NoEnvelopeError, unit_parameter
+from ..envelope.unit import largest_window
 from .finite_sums import Listed, is_listed, listed
 from .largest_loss import largest_loss
 from .privacy_profile import exceeding
 from .wrapped import is_enumerable
 
-_MOST_WINDOWS = 256
 _EVENT = 60  # units of work
 _INFINITY = Decimal("Infinity")
 _ZERO = Enclosure.exactly(0)
@@ -80,20 +71,7 @@ def _(pair: ResponsePair) -> Enclosure:
 def _(pair: FinitePair) -> Enclosure:
     if pair.slack:  # some pair within the slack has outcomes of one law only
         return Enclosure(_at_events(pair).lower, _INFINITY).because("the slack allows any mu")
-    if any((p == 0) != (q == 0) for p, q in zip(pair.p, pair.q, strict=True)):
-        return Enclosure.infinite()
-    merged: dict[Fraction, tuple[Fraction, Fraction]] = {}
-    for p, q in zip(pair.p, pair.q, strict=True):
-        if q:
-            before = merged.get(p / q, (Fraction(0), Fraction(0)))
-            merged[p / q] = (before[0] + p, before[1] + q)
-    found, p_mass, q_mass = _ZERO, Fraction(0), Fraction(0)
-    for _, (p, q) in sorted(merged.items(), reverse=True)[:-1]:
-        spend()
-        p_mass, q_mass = p_mass + p, q_mass + q
-        event = separation(*map(ball, (p_mass, 1 - p_mass, q_mass, 1 - q_mass)))
-        found = found.maximum(enclose(event))
-    return found
+    return _of_listed(listed(pair))
 
 
 @gaussian_mu.register
@@ -108,10 +86,12 @@ def _(pair: ShiftPair) -> Enclosure:
     if is_listed(pair):
         return _of_listed(listed(pair))
     if pair.law.curvature_falls:
-        return _in_windows(pair.law, pair.shift)
+        return largest_window(pair.law, pair.shift)
     found = _between(pair)
-    known = gaussian_upper(pair)
-    return found if known is None else found.intersection(Enclosure(Fraction(0), known.upper))
+    with suppress(NoEnvelopeError):
+        most = unit_parameter(pair.law).times(pair.shift).upper
+        found = found.intersection(Enclosure(Fraction(0), most))
+    return found
 
 
 @gaussian_mu.register
@@ -154,21 +134,9 @@ def _(pair: TwoWayPair) -> Enclosure:
     return Enclosure(least.lower, most.upper, why=(*least.why, *most.why)).because(_OPEN)
 
 
-def gaussian_upper(pair: Pair) -> Enclosure | None:
-    """A Gaussian distance that a shifted pair is post-processing of; None: none is proved."""
-    if not isinstance(pair, ShiftPair):
-        return None
-    try:
-        return unit_parameter(pair.law).times(pair.shift)
-    except NoEnvelopeError:
-        return None
-
-
 def of_pure(epsilon: arb) -> arb:
     """mu of randomized response, 2 z(e^epsilon/(1 + e^epsilon)): the largest of any such pair."""
-    if epsilon < 1:  # erf(mu/sqrt 8) = tanh(epsilon/2)
-        return arb(8).sqrt() * (epsilon / 2).tanh().erfinv()
-    return arb(8).sqrt() * (2 / (1 + epsilon.exp())).erfcinv()
+    return 2 * _quantile(1 / (1 + (-epsilon).exp()), 1 / (1 + epsilon.exp()))
 
 
 def of_laplace(epsilon: arb) -> arb:
@@ -178,9 +146,8 @@ def of_laplace(epsilon: arb) -> arb:
     rises; t is odd. The half-lines separate by t(x) - t(x - epsilon), the integral of the even and
     unimodal t' over a window: widest in the middle, 2 t(epsilon/2).
     """
-    if epsilon < 1:
-        return arb(8).sqrt() * (-(-epsilon / 2).expm1()).erfinv()
-    return arb(8).sqrt() * (-epsilon / 2).exp().erfcinv()
+    tail = (-epsilon / 2).exp() / 2
+    return 2 * _quantile(1 - tail, tail)
 
 
 def separation(p: arb, p_rest: arb, q: arb, q_rest: arb) -> arb:
@@ -308,29 +275,3 @@ def _larger(one: arb, other: arb) -> arb:
     if one.is_nan() or other.is_nan():
         return arb.pos_inf()
     return one.max(other)
-
-
-# -- shifted laws ---------------------------------------------------------------------------------
-
-
-def _in_windows(law: Law, shift: int) -> Enclosure:
-    """The widest window t(k) - t(k - d), as the module says; t(1 - k) = -t(k)."""
-
-    def window(k: int) -> arb:
-        return _step(law, k) + (_step(law, shift + 1 - k) if k <= shift else -_step(law, k - shift))
-
-    middle = window(shift // 2 + 1)
-    if shift == 1 or isinstance(law.simplest(), DiscreteGaussian | DiscreteLaplace):
-        return enclose(middle)
-    if shift > _MOST_WINDOWS:
-        return enclose_between(middle, shift * 2 * _step(law, 1))
-    widest = middle
-    for k in range(shift // 2 + 2, (3 * shift + 1) // 2 + 1):
-        spend()
-        widest = widest.max(window(k))
-    return enclose(widest)
-
-
-def _step(law: Law, k: int) -> arb:
-    """t(k), k >= 1."""
-    return arb(2).sqrt() * (2 * law.upper_tail(k)).erfcinv()

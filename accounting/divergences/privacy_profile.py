@@ -81,8 +81,6 @@ def _(pair: ResponsePair, level: arb, exact_level: Fraction | None = None) -> Ev
 @exceeding.register
 def _(pair: SampledPair, level: arb, exact_level: Fraction | None = None) -> Event:
     """An event of the pair that is faced, at another level >= 0 (`sampling`)."""
-    if isinstance(pair.pair, ShiftPair) and is_listed(pair) and pair.pair.shift <= _FEW:
-        return Event(*split(listed(pair), level.exp()))
     rate, same = ball(pair.rate), Fraction(0) if exact_level == 0 else None
     if pair.removing:
         event = exceeding(pair.facing, (level.expm1() / rate).log1p(), same)
@@ -117,11 +115,36 @@ def _(pair: TwoWayPair, level: arb, exact_level: Fraction | None = None) -> Even
 def _(pair: ShiftPair, level: arb, exact_level: Fraction | None = None) -> Event:
     if pair.is_disjoint:
         return Event(arb(1), arb(0), arb(0))
-    return (
-        _interval(pair, level, exact_level)
-        if pair.law.log_convex_sides
-        else _half_line(pair, level, exact_level)
-    )
+    law, shift = pair.law, pair.shift
+    limit = law.loss_limit(shift)
+    is_above = None if limit is None else _compare(level, exact_level, limit)
+    inside: int | None
+    outside: int | None
+    if law.log_convex_sides:
+        summit = law.loss(0, shift)
+        if not level < summit:
+            return _NOTHING._replace(excess=overlooked(level, summit))
+        inside, outside = 0, shift  # of the losses +-summit, summit > level >= 0
+    else:
+        if is_above == 1:
+            return _NOTHING
+        # Below low + shift the loss is infinite, above high it is minus infinity.
+        low, high = law.support
+        inside = None if low is None else low + shift - 1
+        outside = None if high is None else high + 1
+    last, first = last_above(pair, level, inside, outside), None
+    p, q, excess = law.lower_tail(last), law.lower_tail(last - shift), arb(0)
+    if law.log_convex_sides and is_above != -1:
+        # On x <= 0 the loss rises: read it backwards, loss(-y) falls in y >= 0.
+        first = -last_above(pair, level, 0, None, mirrored=True)
+        p, q = p - law.lower_tail(first - 1), q - law.lower_tail(first - 1 - shift)
+        excess += shortfall(p, level, law.loss(first, shift))
+        excess += overlooked(level, law.loss(first - 1, shift))
+    if last != inside:
+        excess += shortfall(p, level, law.loss(last, shift))
+    if last + 1 != outside:
+        excess += overlooked(level, law.loss(last + 1, shift))
+    return Event(p, q, excess, first, last)
 
 
 @exceeding.register
@@ -168,11 +191,14 @@ def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> Enclosure:
         return Enclosure.exactly(0)
     if pair.escaping() > target:
         return Enclosure.infinite()
-    if pair.slack:
-        assert isinstance(pair, FinitePair)
-        return _with_slack(pair, target)
     level = _located(pair, delta, largest)
-    return root_near(level, target, lambda level: exceeding(pair, level), largest)
+    found = root_near(level, target, lambda level: exceeding(pair, level), largest)
+    if not (pair.slack and found.is_finite()):
+        return found
+    # the upper end of delta, the profile plus slack (1 + e^level), is a bound wherever it is met
+    ends = ball(Fraction(found.lower)), ball(Fraction(found.upper))
+    high = met_between(lambda at: bool(delta_of(pair, at) <= target), *ends)[1]
+    return enclose_between(ends[0], high)
 
 
 def root_near(
@@ -221,25 +247,6 @@ def _of_few(pair: FinitePair, delta: Fraction) -> Enclosure:
     return enclose(Logarithm((p_mass - delta) / q_mass).ball())
 
 
-def _with_slack(pair: FinitePair, target: arb) -> Enclosure:
-    """From where no member of the slack set is below the target to where none is above it.
-
-    With gamma = e^level both bounds of delta are convex and piecewise linear in gamma, with kinks
-    at the outcomes' ratios; the upper one, the profile plus slack (1 + gamma), may rise again.
-    """
-    ratios = sorted({p / q for p, q in zip(pair.p, pair.q, strict=True) if q and p > q})
-    kinks = [ball(ratio).log().mid() for ratio in ratios]
-    low, high = arb(0), arb.pos_inf()
-    for kink in [arb(0), *kinks]:  # Dinkelbach from every kink: each event's root is a lower bound
-        event = exceeding(pair, kink)
-        if event.p > target and event.q > 0:
-            low = low.max(((event.p - target) / event.q).log().lower())
-    met = [kink for kink in kinks if delta_of(pair, kink) <= target]
-    if met:
-        high = met_between(lambda at: bool(delta_of(pair, at) <= target), arb(0), met[0])[1]
-    return enclose_between(low, high)
-
-
 def _of_response(pair: ResponsePair, delta: Fraction) -> arb:
     """delta(level) = d + (1-d)(e^epsilon - e^level)/(1 + e^epsilon), d = pair.delta, solved."""
     if delta < pair.delta:
@@ -279,66 +286,10 @@ def _located(pair: Pair, delta: Fraction, largest: Enclosure) -> arb:
             return float(value.log().mid()) - goal if value > 0 else -math.inf
 
         end = float(Fraction(largest.upper)) if largest.is_finite() else math.inf
-        high = min(_first_guess(pair, goal), end)
+        high = min(1.0, end)
         while gap(high) > 0 and high < end:
             high = min(2 * high, end)
         return arb(float_root(gap, 0.0, high, 1e-5))
-
-
-def _first_guess(pair: Pair, log_delta: float) -> float:
-    """About where the root lies: the loss as far out as a Gaussian tail of this size."""
-    if isinstance(pair, MixturePair):
-        return max(_first_guess(one, log_delta) for _, one in pair.parts)
-    plain = pair.shifted
-    if plain is None:
-        return 1.0
-    centre, variance = plain.law.moments()
-    spread = max(1.0, float(variance.upper) ** 0.5)
-    x = round(float(centre.lower) - spread * math.sqrt(2 - 2 * log_delta))
-    p, q = map(float, plain.law.log_pmf(np.array([x, x - plain.shift])))
-    return p - q if 0 < p - q < 1e300 else 1.0  # off the support both are -inf
-
-
-def _half_line(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Event:
-    law, shift = pair.law, pair.shift
-    low, high = law.support
-    limit = law.loss_limit(shift)
-    if limit is not None and _compare(level, exact_level, limit) == 1:
-        return _NOTHING
-    # Below low + shift the loss is infinite, above high it is minus infinity.
-    inside = None if low is None else low + shift - 1
-    outside = None if high is None else high + 1
-    last = last_above(pair, level, inside, outside)
-    excess = arb(0)
-    p, q = law.lower_tail(last), law.lower_tail(last - shift)
-    if last != inside:
-        excess += shortfall(p, level, law.loss(last, shift))
-    if last + 1 != outside:
-        excess += overlooked(level, law.loss(last + 1, shift))
-    return Event(p, q, excess, None, last)
-
-
-def _interval(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Event:
-    law, shift = pair.law, pair.shift
-    limit = law.loss_limit(shift)
-    assert limit is not None  # log-convex sides: the tails are no lighter than geometric
-    summit = law.loss(0, shift)
-    if not level < summit:
-        return _NOTHING._replace(excess=overlooked(level, summit))
-    last = last_above(pair, level, 0, shift)
-    p, q = law.lower_tail(last), law.lower_tail(last - shift)
-    edges = [(last, last + 1)]
-    first = None
-    if _compare(level, exact_level, limit) != -1:
-        # On x <= 0 the loss rises: read it backwards, loss(-y) falls in y >= 0.
-        first = -last_above(pair, level, 0, None, mirrored=True)
-        p, q = p - law.lower_tail(first - 1), q - law.lower_tail(first - 1 - shift)
-        edges.append((first, first - 1))
-    excess = arb(0)
-    for edge, beyond in edges:
-        excess += shortfall(p, level, law.loss(edge, shift))
-        excess += overlooked(level, law.loss(beyond, shift))
-    return Event(p, q, excess, first, last)
 
 
 def shortfall(p: arb, level: arb, loss: arb) -> arb:

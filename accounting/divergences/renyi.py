@@ -1,4 +1,21 @@
-"""Rényi divergences of a pair, every real order above 1."""
+"""Rényi divergences of a pair, every real order above 1; brackets of noise that need no sum.
+
+*From below*, Hölder's inequality with the exponents a and a/(a-1): for any function g
+
+    E_P e^((a-1) g) = E_Q (P/Q) e^((a-1) g) <= (E_Q (P/Q)^a)^(1/a) (E_Q e^(a g))^((a-1)/a),
+    D_a >= a/(a-1) log E_P e^((a-1) g) - log E_Q e^(a g)
+
+(Birrell, Dupuis, Katsoulakis, Rey-Bellet, Wang, SIAM J. Math. Data Sci. 2021, Theorem 2.2, with
+another proof). With g(x) = s x, P being Q moved by d and K the logarithm of Q's moments,
+
+    D_a >= a s d + a/(a-1) K((a-1) s) - K(a s),   and as a -> 1, where K(0) = 0 is its mean's
+    D_1 >= s d - K(s)                             slope 0 for a symmetric law,
+
+which for a Gaussian is met at s = d/variance. rho is at least D_1, as D_a rises in a.
+
+*From above*, a Gaussian: noise of unit parameter mu is mu d-GDP (`accounting.envelope`), so that
+D_a is at most a (mu d)^2/2.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +25,11 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import singledispatch
 
-from flint import arb, ctx
+from flint import acb, arb, ctx
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
-from ...exact.precision import enclose
+from ...exact.precision import enclose, enclose_between
 from ...mechanisms.laws.closed_forms import RationalRenyi
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from ...mechanisms.listed_pair import ListedPair
@@ -26,11 +43,13 @@ from ...mechanisms.pair import (
     TwoWayPair,
 )
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
-from .by_moments import CLOSE, divergence_bracket, takes_long
+from ..envelope import NoEnvelopeError, unit_parameter
 from .finite_sums import is_listed, listed, renyi_sums, two_way_sum
 from .renyi_sums import RenyiSums, shared_sums
-from .sampled_sums import SampledSums, sampled_sums
 from .wrapped import image_excess, is_enumerable
+
+CLOSE = Fraction(1, 10**5)  # so narrow, a bracket is taken where sums are long
+_LONG = 10**7  # variance from which on those of sums of discrete Gaussians are
 
 
 @singledispatch
@@ -58,7 +77,7 @@ def _of_sampled(pair: SampledPair, orders: Sequence[Fraction]) -> list[Enclosure
         pair = pair.unwrapped
     if pair.removing and is_infinite(pair.facing):
         return [Enclosure.infinite() for _ in orders]
-    sums = sampled_sums(pair, ctx.prec)
+    sums = shared_sums(pair, ctx.prec)
     return [_from_sum(sums.at(order), order) for order in orders]
 
 
@@ -96,7 +115,7 @@ def _(pair: TwoWayPair, orders: Sequence[Fraction]) -> list[Enclosure]:
         elif is_infinite(pair.pair.facing):
             total = arb.pos_inf()
         else:
-            total = sampled_sums(pair.pair, ctx.prec).two_way(order)
+            total = shared_sums(pair.pair, ctx.prec).two_way(order)
         both = Enclosure(low.lower, _from_sum(total, order).upper)
         found.append(both.intersection(Enclosure(Fraction(0), high.upper)))
     return found
@@ -160,13 +179,6 @@ def _of_wrapped(pair: Reducible, orders: Sequence[Fraction]) -> list[Enclosure]:
     return [low.intersection(high) for low, high in zip(lower, ceilings, strict=True)]
 
 
-def _window(sums: RenyiSums | SampledSums, order: Fraction) -> tuple[int, int, arb] | None:
-    """The terms that matter; None where they are too many."""
-    with suppress(ArithmeticError):
-        return sums.within(order)
-    return None
-
-
 def _below(pair: Reducible, wrapped: WrappedPair, orders: Sequence[Fraction]) -> list[Enclosure]:
     """Lower bounds: sum over a window W of P^a (Q (1 + e))^(1-a) <= the wrapped sum.
 
@@ -176,17 +188,66 @@ def _below(pair: Reducible, wrapped: WrappedPair, orders: Sequence[Fraction]) ->
     law, shift, modulus = wrapped.law, wrapped.shift, wrapped.modulus
     found = []
     plain = pair.unwrapped
-    sums = (
-        sampled_sums(plain, ctx.prec)
-        if isinstance(plain, SampledPair)
-        else shared_sums(plain, ctx.prec)
-    )
+    assert not isinstance(plain, MixturePair)
+    sums = shared_sums(plain, ctx.prec)
     for order in orders:
         least = arb(1)
-        if law.symmetric and (window := _window(sums, order)) is not None:
-            low, high, kept = window
+        with suppress(ArithmeticError):  # too many terms
+            low, high, kept = sums.within(order)
             farthest = max(abs(low), abs(high)) + shift
-            if 2 * farthest < modulus:
+            if law.symmetric and 2 * farthest < modulus:
                 least = kept * (1 + image_excess(law, modulus, farthest)) ** ball(1 - order)
         found.append(_from_sum(least, order))
     return found
+
+
+# -- brackets without sums -------------------------------------------------------------------------
+
+
+def divergence_bracket(pair: ShiftPair, order: Fraction) -> Enclosure:
+    """Of the Rényi divergence of this order > 1, at the working precision."""
+    return _bracket(pair, order, Fraction(0))
+
+
+def rho_bracket(pair: ShiftPair) -> Enclosure:
+    """Of the supremum of D_a/a; of sums of discrete Gaussians it is at least the limit at infinity
+    (`DiscreteGaussianSum.zcdp_closed`).
+    """
+    law = pair.law
+    known = law.gaussian_rho(pair.shift) if isinstance(law, DiscreteGaussianSum) else Fraction(0)
+    return _bracket(pair, None, known)
+
+
+def takes_long(pair: ShiftPair) -> bool:
+    """Is a sum over the outcomes out of reach?"""
+    law = pair.law
+    return isinstance(law, DiscreteGaussianSum) and law.count * law.sigma2 > _LONG
+
+
+def _bracket(pair: ShiftPair, order: Fraction | None, known: Fraction) -> Enclosure:
+    law, d = pair.law, pair.shift
+    least = ball(known)
+    if law.symmetric and law.mgf_domain == (None, None):
+        least = least.max(_least(pair, order))
+    try:
+        unit = ball(Fraction(unit_parameter(law).upper))
+    except NoEnvelopeError:
+        return Enclosure(enclose_between(least, least).lower, Decimal("Infinity"))
+    scale = arb(1) if order is None else ball(order)
+    found = enclose_between(least, scale * (unit * d) ** 2 / 2)
+    return Enclosure(max(found.lower, known), found.upper, by=("moments", "Gaussian envelope"))
+
+
+def _least(pair: ShiftPair, order: Fraction | None) -> arb:
+    d = pair.shift
+    s = ball(Fraction(d) / Fraction(pair.law.moments().variance.upper)).mid()
+
+    def moments(t: arb) -> arb:
+        return pair.law.cumulant(acb(t)).real
+
+    if order is None:
+        found = s * d - moments(s)
+    else:
+        a = ball(order)
+        found = a * s * d + a / (a - 1) * moments((a - 1) * s) - moments(a * s)
+    return found if found.is_finite() and found > 0 else arb(0)

@@ -1,48 +1,61 @@
-"""Rényi sums M(a) = sum P(x)^a Q(x)^(1-a) of a shifted pair, with derivatives in the order a.
+"""Rényi sums M(a) = sum P^a Q^(1-a) of noise, sampled or not, with derivatives in the order a.
 
-With the loss L = log P/Q, M(a) = E_P e^((a-1)L), and the derivatives weigh each term with a power
-of L. A window around the largest term is summed in balls; what lies outside is bounded:
+Of the pair that is faced, let A and B be the laws, l = log A/B the loss: positive, then negative
+(`AdditiveNoise.pairs`). At the rate 0 < q <= 1 (1: nobody is sampled) the terms are
 
-*Left of the window* the loss is positive. Where it is bounded, the rest is at most
-e^((a-1) sup L) P(X < low). Elsewhere neighbouring terms t(y-1)/t(y) have the ratio
-exp(-s(y) + (a-1)(s(y-d) - s(y))), s(y) = log p(y)/p(y-1); s falls (log-concavity) and
-`BoundedCurvature.steepening` bounds the bracket for all y <= low: a geometric series.
+    removing  ((1-q) Q + q P, Q):  B r^a,      r = 1 - q + q e^l,    L = log r,   A = P, B = Q,
+    adding    (Q, (1-q) Q + q P):  A r^(1-a),  r = 1 - q + q e^-l,   L = -log r,  A = Q, B = P,
 
-*Right of the window*, if it reaches d: the loss is negative there and for log-concave p still
-falls, so the terms fall at least as fast as p. If the window ends left of 0, the ratio
-t(x+1)/t(x) = exp(s(x+1) - (a-1)(s(x+1-d) - s(x+1))) is at most that at the window's end, with
-`BoundedCurvature.flattening` bounding the bracket from below up to 0; beyond 0, L <= L(0).
+each times L^j. A window is summed in balls. As |L| <= |l| on either side, what lies outside is
 
-*Powers of the loss.* Left, L(y-1)/L(y) <= 1 + steepening/L(low): one more factor in the ratio.
-Right, up to 0 at most the value at the window's end, up to d at most that at 0 (by symmetry);
-beyond, y^j <= 2.2 e^(y/2) for y >= 0, j = 1, 2 (the maximum of y^2 e^(-y/2) is 16 e^-2) makes
-p(x)|L|^j <= 2.2 sqrt(p(x) p(x-d)) <= 2.2 p(x-d), as p falls.
+*Left of it*, where l >= m (the end's l, which rises from there on, or the limit to which it falls).
+Removing: r <= c e^l, c = q + (1-q) e^-m, makes it at most c^a times the sum of A^a B^(1-a) l^j.
+Where the loss is bounded, that is at most e^((a-1) sup l) (sup l)^j A(left). Elsewhere neighbouring
+terms t(y-1)/t(y) have the ratio exp(-s(y) + (a-1)(s(y-d) - s(y))), s(y) = log p(y)/p(y-1); s falls
+(log-concavity) and `BoundedCurvature.steepening` bounds the bracket for all y <= low: a geometric
+series. As l(y-1)/l(y) <= 1 + steepening/l(low), each power is one more factor in the ratio.
+Adding: r >= 1 - q makes it at most (1-q)^(1-a) log(1/(1-q))^j A(left).
+
+*Right of it*, where l <= 0. Removing, q < 1: 1 - q <= r <= 1 makes it at most log(1/(1-q))^j
+B(right). Else a term is at most A, as r <= 1, removing, and r >= 1, adding: the sum is at most
+A(right), or that of A |l|^j, j = 1, 2: at most 2.2 B(right), by y^j <= 2.2 e^(y/2) for y >= 0 (the
+maximum of y^2 e^(-y/2) is 16 e^-2) and A e^(|l|/2) = sqrt(A B) <= B.
+
+At whole orders, removing, the binomial theorem gives the sum of C(a, k) (1-q)^(a-k) q^k M(k) of the
+unsampled sums M, which some laws have in closed form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TypeAlias, cast
 
 import numpy as np
 from flint import arb, arb_series, ctx
 from numpy.typing import NDArray
 
 from ...exact.budget import spend
+from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi, RenyiSeries
-from ...mechanisms.laws.law import Law
+from ...mechanisms.pair import SampledPair
 from ...mechanisms.shift_pair import ShiftPair
 
+_Grid: TypeAlias = "NDArray[np.int64]"
+
 _MOST_TERMS = 12_000_000
+_MOST_SEARCHED = 20_000  # outcomes of a sum of sampled noise with derivatives
+_LARGEST_WHOLE = 2000  # orders up to which the binomial theorem is used
 _FARTHEST = 1 << 60
 _GRID = 1024
 _BLOCK = 1024
 _LONGEST_BLOCK = 1 << 16
 _MOST_EXTENSIONS = 30
-_FIRST, _TERM = 0.3, 0.5  # units that the law at an outcome takes, and each factor of its term
+# units of work: the law at an outcome, each factor of its term, and the tails at an order
+_FIRST, _TERM, _ORDER = 0.3, 0.5, 4_000
 
 
 class Window:
@@ -85,179 +98,224 @@ class Window:
 class RenyiSums:
     """Rényi sums of one pair at the working precision of its creation."""
 
-    def __init__(self, pair: ShiftPair) -> None:
-        self.pair = pair
-        self.window = Window(pair)
-
-    def closed(self, order: Fraction) -> arb | None:
-        """M(order) in closed form, if the law has one."""
-        law, shift = self.pair.law, self.pair.shift
-        return law.renyi_sum(ball(order), shift) if isinstance(law, ClosedRenyi) else None
+    def __init__(self, pair: ShiftPair | SampledPair) -> None:
+        facing = pair if isinstance(pair, ShiftPair) else pair.facing
+        assert isinstance(facing, ShiftPair)
+        self.facing, self.law, self.shift = facing, facing.law, facing.shift
+        self.rate, self.removing = Fraction(1), True
+        if isinstance(pair, SampledPair):
+            self.rate, self.removing = pair.rate, pair.removing
+        self.window = Window(facing)
+        self.bulk = lru_cache(maxsize=None)(self._bulk)
+        self.after = lru_cache(maxsize=None)(self._after)
+        self.log_ratios = lru_cache(maxsize=4)(self._log_ratios)
 
     def at(self, order: Fraction) -> arb:
         """M(order), order > 1."""
-        closed = self.closed(order)
+        closed = self._closed(order) if self.rate == 1 else self._by_binomial(order)
         return self.summed(order, 0)[0] if closed is None else closed
 
     def derivatives(self, order: Fraction) -> tuple[arb, arb, arb]:
         """M, M' and M'' at order >= 1."""
-        law = self.pair.law
-        if isinstance(law, RenyiSeries):
-            series = law.renyi_series(arb_series([ball(order), 1], prec=3), self.pair.shift)
+        if self.rate == 1 and isinstance(self.law, RenyiSeries):
+            series = self.law.renyi_series(arb_series([ball(order), 1], prec=3), self.shift)
             return series[0], series[1], 2 * series[2]
         first, second, third = self.summed(order, 2)
         return first, second, third
 
     def summed(self, order: Fraction, powers: int) -> list[arb]:
-        """sum P^order Q^(1-order) L^j for j = 0, ..., powers, by the window."""
-        low, high = _bulk(self.pair, float(order))
-        rise = ball(order - 1)
-        spend(_TERM * (high - low) * (powers + 2))
-        logs, losses = self.window.between(low, high)
-        terms = [(log + rise * loss).exp() for log, loss in zip(logs, losses, strict=True)]
-        sums = []
+        """The sums of the terms times L^j for j = 0, ..., powers, by the window."""
+        low, high = self.bulk(_rounded(order))
+        if powers and self.rate < 1 and high - low > _MOST_SEARCHED:
+            raise DoesNotApplyError(f"{high - low} outcomes are too many to search all orders")
+        sums = self._inside(order, low, high, powers)
         for power in range(powers + 1):
-            if power:
-                terms = [term * loss for term, loss in zip(terms, losses, strict=True)]
-            sums.append(sum(terms, arb(0)))
-        left, right = edges(self.pair, logs, losses)
-        for power in range(powers + 1):
-            rest = left_rest(self.pair, rise, low, left, power)
-            rest += _right_rest(self.pair, rise, high, right, power)
+            rest = self._left(order, low, power) + self._right(high, power)
             sums[power] += (-rest).union(rest) if power % 2 else arb(0).union(rest)
         return sums
 
+    def two_way(self, order: Fraction) -> arb:
+        """1 + sum over r > 1 of Q (r^a - r)(1 - r^-a), removing; left of the window below Q r^a."""
+        low, high = self.bulk(_rounded(order))
+        logs, losses = self.window.between(low, high)
+        ratios, power, total = self.log_ratios(low, high), ball(order), arb(1)
+        for log, loss, ratio in zip(logs, losses, ratios, strict=True):
+            if ratio <= 0:
+                continue
+            rise = (power * ratio).exp() - ratio.exp()
+            term = (log - loss).exp() * rise * -(-power * ratio).expm1()
+            total += term if ratio > 0 else arb(0).union(term.abs_upper())
+        if not losses[-1] <= 0:
+            return arb.pos_inf()
+        return total + arb(0).union(self._left(order, low, 0))
+
     def within(self, order: Fraction) -> tuple[int, int, arb]:
         """A window low, ..., high around the bulk, and the part of M(order) that it has."""
-        low, high = _bulk(self.pair, float(order))
-        rise, law, shift = ball(order - 1), self.pair.law, self.pair.shift
-        ends = []
-        for x, inward in ((low, low + 1), (high, high - 1)):
-            end = Edge(law.ball(x).log(), law.loss(x, shift))
-            if law.log_concave:
-                end = end._replace(next_p=law.ball(inward).log(), next_loss=law.loss(inward, shift))
-            ends.append(end)
-        outside = left_rest(self.pair, rise, low, ends[0], 0)
-        outside += _right_rest(self.pair, rise, high, ends[1], 0)
+        low, high = self.bulk(_rounded(order))
+        outside = self._left(order, low, 0) + self._right(high, 0)
         return low, high, (self.at(order) - outside).max(arb(0))
+
+    def _inside(self, order: Fraction, low: int, high: int, powers: int) -> list[arb]:
+        spend(_ORDER + _TERM * (high - low) * (powers + 2))
+        logs, losses = self.window.between(low, high)
+        ratios = self.log_ratios(low, high)
+        power, sign, weights = ball(1 - order), -1, logs
+        if self.removing:
+            power, sign = ball(order), 1
+            weights = [log - loss for log, loss in zip(logs, losses, strict=True)]
+        each = zip(weights, ratios, strict=True)
+        terms = [(weight + power * ratio).exp() for weight, ratio in each]
+        sums = [sum(terms, arb(0))]
+        for _ in range(powers):
+            terms = [sign * term * ratio for term, ratio in zip(terms, ratios, strict=True)]
+            sums.append(sum(terms, arb(0)))
+        return sums
+
+    def _log_ratios(self, low: int, high: int) -> list[arb]:
+        """log r, for orders asked for in turn."""
+        losses, rate = self.window.between(low, high)[1], ball(self.rate)
+        if self.rate == 1:
+            return losses
+        sign = 1 if self.removing else -1
+        return [(rate * (sign * loss).expm1()).log1p() for loss in losses]
+
+    # -- in closed form ---------------------------------------------------------------------------
+
+    def _closed(self, order: Fraction) -> arb | None:
+        """M(order) where nobody is sampled."""
+        law = self.law
+        return law.renyi_sum(ball(order), self.shift) if isinstance(law, ClosedRenyi) else None
+
+    def _by_binomial(self, order: Fraction) -> arb | None:
+        if not self.removing or order.denominator != 1 or order > _LARGEST_WHOLE:
+            return None
+        if self._closed(Fraction(2)) is None:
+            return None
+        whole, total, rate = int(order), arb(0), ball(self.rate)
+        odds = rate / (1 - rate)
+        for k in range(whole + 1):
+            own = self._closed(Fraction(k)) if k > 1 else arb(1)
+            assert own is not None
+            total += math.comb(whole, k) * odds**k * own
+        return total * (1 - rate) ** whole
+
+    # -- outside ----------------------------------------------------------------------------------
+
+    def _end(self, x: int) -> tuple[arb, arb]:
+        """log p and the loss."""
+        logs, losses = self.window.between(x, x)
+        return logs[0], losses[0]
+
+    def _after(self, high: int, shift: int) -> arb:
+        """The mass of p(x - shift) beyond this end; of log-concave p at most a geometric series."""
+        (last, loss), (inner, inner_loss) = self._end(high), self._end(high - 1)
+        if shift:
+            last, inner = last - loss, inner - inner_loss
+        ratio = (last - inner).exp()
+        if self.law.log_concave and ratio < 1:
+            return (last.exp() * ratio / (1 - ratio)).min(arb(1))
+        return self.law.upper_tail(high + 1 - shift)
+
+    def _left(self, order: Fraction, low: int, power: int) -> arb:
+        law, rate = self.law, ball(self.rate)
+        if not self.removing and low == law.support[0]:
+            return arb(0)
+        log_p, loss = self._end(low)
+        if not self.removing:
+            if not loss >= 0:
+                return arb.pos_inf()
+            most = -(-rate).log1p()
+            return (most * ball(order - 1)).exp() * most**power * law.lower_tail(low - 1)
+        limit, rise = law.loss_limit(self.shift), ball(order - 1)
+        if limit is not None:  # on log-convex sides the loss falls from the end on
+            largest = loss if law.log_convex_sides else ball(limit)
+            least = loss.min(ball(limit))
+            found = (rise * largest).exp() * law.lower_tail(low - 1) * largest**power
+        else:
+            if not (law.log_concave and loss > 0):
+                return arb.pos_inf()
+            least, growth = loss, self._steepening(low)
+            ratio = (rise * growth - (self._end(low + 1)[0] - log_p)).exp()
+            ratio *= (1 + growth / loss) ** power
+            if not ratio < 1:
+                return arb.pos_inf()
+            found = (log_p + rise * loss).exp() * loss**power * ratio / (1 - ratio)
+        return (rate + (1 - rate) * (-least).exp()) ** ball(order) * found
+
+    def _right(self, high: int, power: int) -> arb:
+        if not self.removing and high == self.law.support[1]:
+            return arb(0)
+        if not self._end(high)[1] <= 0:
+            return arb.pos_inf()
+        if self.removing and self.rate < 1:
+            return (-(-ball(self.rate)).log1p()) ** power * self.after(high, self.shift)
+        return arb("2.2") * self.after(high, self.shift) if power else self.after(high, 0)
+
+    def _steepening(self, low: int) -> arb:
+        if not isinstance(self.law, BoundedCurvature):
+            name = type(self.law).__name__
+            raise NotImplementedError(f"{name} has no bound on its second differences")
+        return self.law.steepening(low, self.shift)
+
+    # -- where: chosen in floats; a poor choice makes the result wide, never wrong -----------------
+
+    def _bulk(self, order: float) -> tuple[int, int]:
+        """From where the loss is positive to where it is negative, without negligible terms."""
+        law, shift = self.law, self.shift
+        moments = law.moments()
+        spread = 10 * float(moments.variance.upper) ** 0.5 + 10
+        centre = round(float(moments.mean.lower))
+        reach = (order - 1) * shift if self.removing else 0
+        low, high = _highest(
+            lambda grid: self._heights(order, grid),
+            round(reach + spread) + abs(centre),
+            round(shift + spread) + abs(centre),
+        )
+        low, high = min(low, centre), max(high, centre + shift)
+        if self.removing:  # so that the support has no ends, and the law is symmetric
+            return self._extended(order, low, max(1, (high - low) // 4)), high
+        least, most = law.support
+        return low if least is None else max(low, least), high if most is None else min(high, most)
+
+    def _extended(self, order: float, low: int, step: int) -> int:
+        """Move this end out until what precedes it is bounded by a geometric series."""
+        law, shift = self.law, self.shift
+        if not law.log_concave or law.loss_limit(shift) is not None:
+            return low
+        growth = float(self._steepening(low).mid())
+        for _ in range(_MOST_EXTENSIONS):
+            inner, here, shifted = law.log_pmf(np.array([low + 1, low, low - shift]))
+            if inner - here > (order - 1) * growth + 2.1 * growth / max(here - shifted, 1e-300):
+                break
+            low -= step
+        return low
+
+    def _heights(self, order: float, grid: _Grid) -> NDArray[np.float64]:
+        """Logarithms of the terms, about."""
+        near, far = self.law.log_pmf(grid), self.law.log_pmf(grid - self.shift)
+        base, other = (far, near) if self.removing else (near, far)
+        mixture, q = other, float(self.rate)
+        with np.errstate(invalid="ignore"):
+            if q < 1:
+                mixture = np.logaddexp(math.log1p(-q) + base, math.log(q) + other)
+            power = order if self.removing else 1 - order
+            heights = base + power * (mixture - base)
+        return cast("NDArray[np.float64]", np.where(np.isnan(heights), -np.inf, heights))
 
 
 @lru_cache(maxsize=4)
-def shared_sums(pair: ShiftPair, bits: int) -> RenyiSums:
+def shared_sums(pair: ShiftPair | SampledPair, bits: int) -> RenyiSums:
     """The sums of this pair at the working precision: orders asked for in turn share a window."""
     return RenyiSums(pair)
 
 
-class Edge(NamedTuple):
-    """log p and the loss at an end of a window, and one outcome further in (p log-concave).
-
-    For log-concave p the slope s at the end bounds all slopes beyond it.
-    """
-
-    log_p: arb
-    loss: arb
-    next_p: arb | None = None
-    next_loss: arb | None = None
+def _rounded(order: Fraction) -> float:
+    """An order nearby whose window serves: orders that are searched share a few."""
+    return 1 + 2 ** (math.ceil(8 * math.log2(order - 1)) / 8) if order > 1 else 1.0
 
 
-def edges(pair: ShiftPair, logs: Sequence[arb], losses: Sequence[arb]) -> tuple[Edge, Edge]:
-    """Both ends of a window with these log p and losses."""
-    left, right = Edge(logs[0], losses[0]), Edge(logs[-1], losses[-1])
-    if pair.law.log_concave:
-        left = left._replace(next_p=logs[1], next_loss=losses[1])
-        right = right._replace(next_p=logs[-2], next_loss=losses[-2])
-    return left, right
-
-
-def left_rest(pair: ShiftPair, rise: arb, low: int, edge: Edge, power: int) -> arb:
-    """A bound of the sum of P e^(rise L) L^power left of a window from `low` <= 0 on."""
-    law, limit = pair.law, pair.law.loss_limit(pair.shift)
-    if limit is not None:
-        largest = edge.loss if law.log_convex_sides else ball(limit)
-        return (rise * largest).exp() * law.lower_tail(low - 1) * largest**power
-    growth = _bent(law).steepening(low, pair.shift)
-    if edge.next_p is None or not edge.loss > 0:
-        return arb.pos_inf()
-    ratio = (rise * growth - (edge.next_p - edge.log_p)).exp()
-    ratio *= (1 + growth / edge.loss) ** power
-    return (edge.log_p + rise * edge.loss).exp() * edge.loss**power * _geometric(ratio)
-
-
-def _right_rest(pair: ShiftPair, rise: arb, high: int, edge: Edge, power: int) -> arb:
-    law, shift = pair.law, pair.shift
-    if edge.next_p is None or edge.next_loss is None:
-        return arb("2.2") * law.upper_tail(high + 1 - shift) if power else law.upper_tail(high + 1)
-    slope = edge.log_p - edge.next_p
-    if high >= shift:
-        if not power:
-            return (edge.log_p.exp() * _geometric(slope.exp())).min(arb(1))
-        log_q, next_q = edge.log_p - edge.loss, edge.next_p - edge.next_loss
-        return arb("2.2") * (log_q.exp() * _geometric((log_q - next_q).exp())).min(arb(1))
-    flat = _bent(law).flattening(high + 1, shift)  # `_bulk` ends no other window left of the shift
-    to_zero = (edge.log_p + rise * edge.loss).exp() * edge.loss**power
-    to_zero *= _geometric((slope - rise * flat).exp())
-    at_zero = _loss_at_zero(pair, ctx.prec)
-    return to_zero + (rise * at_zero).exp() * at_zero**power + (arb("2.2") if power else 0)
-
-
-def _bent(law: Law) -> BoundedCurvature:
-    if isinstance(law, BoundedCurvature):
-        return law
-    raise NotImplementedError(f"{type(law).__name__} has no bound on its second differences")
-
-
-def _geometric(ratio: arb) -> arb:
-    """The sum of ratio^k over k >= 1, infinite unless ratio < 1 for certain."""
-    return ratio / (1 - ratio) if ratio < 1 else arb.pos_inf()
-
-
-@lru_cache(maxsize=64)
-def _loss_at_zero(pair: ShiftPair, bits: int) -> arb:
-    return pair.law.loss(0, pair.shift)
-
-
-def _extended(pair: ShiftPair, order: float, low: int, step: int) -> int:
-    """Move this end out until `left_rest` can bound what precedes it by a geometric series."""
-    law, shift = pair.law, pair.shift
-    growth = float(_bent(law).steepening(low, shift).mid())
-    for _ in range(_MOST_EXTENSIONS):
-        inner, here, shifted = law.log_pmf(np.array([low + 1, low, low - shift]))
-        if inner - here > (order - 1) * growth + 2.1 * growth / max(here - shifted, 1e-300):
-            break
-        low -= step
-    return low
-
-
-def _ends_falling(pair: ShiftPair, order: float, high: int) -> bool:
-    """Can `_right_rest` bound what follows this end, left of 0, by a geometric series?"""
-    law = pair.law
-    if not isinstance(law, BoundedCurvature) or law.loss_limit(pair.shift) is not None:
-        return False
-    flat = law.flattening(high + 1, pair.shift)
-    inner, here = pair.law.log_pmf(np.array([high - 1, high]))
-    return float(here - inner) < 0.999 * (order - 1) * float(flat.mid())
-
-
-def _bulk(pair: ShiftPair, order: float) -> tuple[int, int]:
-    """The window outside which the terms are negligible at the working precision.
-
-    Chosen in floats on a grid: a poor choice makes the result wide, never wrong.
-    """
-    law, shift = pair.law, pair.shift
-    spread = 10 * float(law.moments().variance.upper) ** 0.5 + 10
-
-    def height(grid: NDArray[np.int64]) -> NDArray[np.float64]:
-        return order * law.log_pmf(grid) - (order - 1) * law.log_pmf(grid - shift)
-
-    low, high = highest(height, round((order - 1) * shift + spread), round(shift + spread))
-    low = left_end(pair, order, low, high)
-    if high >= -1 or not _ends_falling(pair, order, high):
-        high = max(high, shift)
-    return low, high
-
-
-def highest(
-    height: Callable[[NDArray[np.int64]], NDArray[np.float64]], left: int, right: int
+def _highest(
+    height: Callable[[_Grid], NDArray[np.float64]], left: int, right: int
 ) -> tuple[int, int]:
     """About where the terms of these logarithms matter, from a first guess -left, ..., right."""
     drop = 0.42 * ctx.prec
@@ -277,11 +335,3 @@ def highest(
             left, right = -int(grid[kept[0] - 1]), int(grid[kept[-1] + 1])
         else:
             return int(grid[kept[0] - 1]), int(grid[kept[-1] + 1])
-
-
-def left_end(pair: ShiftPair, order: float, low: int, high: int) -> int:
-    """From where on `left_rest` can bound what lies left of a window that starts about here."""
-    low = min(low, 0)
-    if pair.law.log_concave and pair.law.loss_limit(pair.shift) is None:
-        return _extended(pair, order, low, max(1, (high - low) // 4))
-    return low

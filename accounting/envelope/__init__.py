@@ -1,33 +1,26 @@
 """The Gaussian envelope of integer noise: the mu_1 with which it makes vectors mu_1 |v|_2-GDP.
 
-    unit      mu_1 of a law, and why some have none
-    shift     the best mu for one shift
-    rounded   real vectors, rounded at random before the noise is added: Rényi divergences
-    rounded_distance   the same: a Gaussian that dominates all but a little mass
+    unit      mu_1 of a law, and why some have none; the best mu for one shift
+    rounded   real vectors, rounded at random before the noise is added: Rényi divergences, and a
+              Gaussian that dominates all but a little mass
     trimmed   binomial noise, which has none: a law next to it, and how far off that is
     cells     cells of the normal law: what curvature says of their width
-    centre    is the widest step the one at 0? the certificate for sums of discrete Gaussians
-    sums      their probabilities
 
 The mathematics with all proofs: `docs/envelope.md`, of rounding `docs/rounding.md`.
 """
 
-from .rounded import rounded_factor, rounded_renyi
-from .rounded_distance import rounded_distance
-from .shift import shift_parameter
+from .rounded import rounded_distance, rounded_factor, rounded_renyi
 from .trimmed import Trimmed, trimmed
-from .unit import NoEnvelopeError, distance_at, gaussian_distance, unit_bound, unit_parameter
+from .unit import NoEnvelopeError, distance_at, shift_parameter, unit_parameter
 
 __all__ = [
     "NoEnvelopeError",
     "Trimmed",
     "distance_at",
-    "gaussian_distance",
     "rounded_distance",
     "rounded_factor",
     "rounded_renyi",
     "shift_parameter",
     "trimmed",
-    "unit_bound",
     "unit_parameter",
 ]

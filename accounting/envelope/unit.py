@@ -1,58 +1,58 @@
-"""The Gaussian envelope: one distance mu that bounds every divergence of a shifted law.
+"""The Gaussian envelope of integer noise: with which distance mu it hides one step, or one shift.
 
-*Domination.* Let p be symmetric and log-concave, positive on all of Z, S(k) = P(X >= k), Phibar the
-upper tail of the normal law and t(k) = Phibar^-1(S(k)), which rises in k. For a shift d >= 0 the
-optimal tests of X + d against X are the half-lines {x >= k} (the likelihood ratio rises), with
-errors S(k) and 1 - S(k - d). If all steps t(k+1) - t(k) are at most mu, then t(k - d) >= t(k) -
-d mu: every vertex of the trade-off function lies on or above that of N(d mu, 1) against N(0, 1),
-and the chords between vertices above the convex Gaussian curve. By Blackwell's theorem the shifted
-pair is post-processing of the Gaussian one, so that D_a <= a (d mu)^2/2 at every order.
+Let p be symmetric and log-concave, positive on all of Z, S(k) = P(X >= k), Phibar the upper tail of
+the normal law and t(k) = Phibar^-1(S(k)), which rises in k. Proved in `docs/envelope.md`:
 
-*The largest step is the one at 0*, mu = t(1) - t(0) = 2 Phi^-1((1 + p(0))/2), if the curvature
-A(k) = 2 log p(k) - log p(k-1) - log p(k+1) does not rise in k >= 0. For any width w > 0 compare p
-with the Gaussian law rounded to cells of width w, g(k) = Phi(w(k + 1/2)) - Phi(w(k - 1/2)). The
-curvature of g rises in k >= 0 (it is an average of 1 - V over two neighbouring cells, V the
-variance of the normal law truncated to a cell, which falls as the cell moves away from 0). So the
-second difference of log p/g rises, log p/g is even, hence V-shaped: as k grows its sign runs
-through a part of + - +. Then S_g(j) - S(j), j >= 1, whose steps are p(j) - g(j) and whose limit is
-0, changes sign at most once, from + to -; it is positive where t(j) > w(j - 1/2). As w is free,
-t(j)/(j - 1/2) does not rise in j, so t(k+1) - t(k) <= t(k)/(k - 1/2) <= 2 t(1).
+*Domination* (theorem 1). If all steps t(k+1) - t(k) are at most mu_1, noise on an integer vector v
+is mu_1 |v|_2-GDP: the best tests of X + d against X are the half-lines, whose errors are S(k) and
+1 - S(k - d), and t(k - d) >= t(k) - d mu_1. Nothing smaller serves where mu_1 = 2 t(1), since a
+unit shift has total variation p(0).
 
-*Where that holds.* Discrete Gaussian: A is constant. Discrete Laplace: A(k) = 0 for k >= 1.
-Skellam: with l(k) = log I(k+1)/I(k) at the variance x, l(k)' = -2 sinh l(k) - (2k+1)/x, and
-D(k) = A(k) - A(k+1) = l(k-1) - 2 l(k) + l(k+1) for k >= 1, -3 l(0) + l(1) for k = 0. As x -> 0 all
-D(k) > 0. At a first zero D(k)' <= 0; but there l(k) is the mean of two negative numbers (k >= 1),
-distinct as I(k)^2 - I(k-1) I(k+1) has positive coefficients, sinh is strictly concave on them, and
-D(k)' = -2 [sinh l(k-1) - 2 sinh l(k) + sinh l(k+1)] > 0; or l(1) = 3 l(0) (k = 0), and D(0)' =
-6 sinh l(0) - 2 sinh l(1) = -8 sinh^3 l(0) > 0.
-Pólya differences of shape r > 1: the same with l(k) = log p(k+1)/p(k) and z = cosh(1/scale), where
-(z^2 - 1) dl(k)/dz = (2k+1)(z - cosh l(k)) + (2r-1) sinh l(k); as z -> infinity all D(k) > 0, and
-at a zero dD(k)/dz < 0 (`docs/envelope.md`). Sums of discrete Laplace noise are such.
+*The largest step is the one at 0* (theorem A), mu_1 = 2 t(1) = 2 Phi^-1((1 + p(0))/2), and
+t(k)/(k - 1/2) does not rise in k >= 1, if the curvature A(k) = 2 log p(k) - log p(k-1) - log p(k+1)
+does not rise in k >= 0 (`Law.curvature_falls`): discrete Gaussian, discrete Laplace, Skellam, Pólya
+differences of shape r >= 1.
 
-*Sums of discrete Gaussians.* Their curvature is largest at 0, and that alone bounds the largest
-step mu (theorem B): where it is attained the neighbouring cells are no wider, so that A(0) >= A(k)
->= B_mu(t(k)) >= B_mu(-mu/2), B the curvature of cells of the normal law (`cells`). A short
-certificate (`centre`) makes the step at 0 the largest in nearly all cases.
+*Sums of discrete Gaussians* (theorem B). Their curvature is largest at 0 (`Law.curvature_peaks`),
+and that alone bounds the largest step mu: where it is attained the neighbouring cells are no wider,
+so that A(0) >= A(k) >= B_mu(t(k)) >= B_mu(-mu/2), B the curvature of cells of the normal law.
 
-*Reduction mod m, clamping, rounding of the released value* are post-processing: the envelope of the
-law before it holds. Proofs, and what is refused: `docs/envelope.md`.
+*One shift* d. X + d against X is mu(d)-GDP for mu(d) = sup over k of t(k) - t(k-d) and for no
+smaller mu. Where t(k)/(k - 1/2) does not rise mu(d) is the largest of t(j) + t(d+1-j), 1 <= j <= d:
+those are the k with k - d <= 0 < k, and for k > d
+
+    t(k) - t(k-d) <= t(k) (1 - (k-d-1/2)/(k-1/2)) <= d t(m+1)/(m + 1/2),  m = d // 2,
+
+which is 2 t(m+1) for d = 2m + 1 and, as t(m) >= t(m+1) (m-1/2)/(m+1/2), at most t(m) + t(m+1) for
+d = 2m: one of those sums. Where the steps themselves fall in k >= 0 this middle one is the largest:
+discrete Gaussian (`docs/envelope.md`); discrete Laplace, whose steps from k >= 1 on are integrals
+of the falling Mills ratio of t over equal lengths.
+
+*Reduction mod m, clamping, rounding of the released value* are post-processing.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
+from itertools import accumulate
 
 from flint import arb
 
 from ...exact.enclosure import Enclosure, Endpoint
-from ...exact.number import ParameterError, ball
-from ...exact.precision import WIDTH, refine
-from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
+from ...exact.number import ExactInput, ParameterError, ball, whole
+from ...exact.precision import WIDTH, enclose, enclose_between, refine
+from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
 from .cells import quantile, widest
-from .centre import first_step_is_largest
-from .sums import masses, tails
+
+_MOST_TERMS = 10**50  # beyond, the bits below do not tell the curvature
+_BITS = 192  # more would not make the two bounds meet
+_POSITIVE = Enclosure(Decimal(0), Decimal("Infinity"))
+_MOST = 1000  # shifts up to which all sums are compared
+_OPEN = "bounded by the largest step times the shift"
 
 
 class NoEnvelopeError(ParameterError):
@@ -64,7 +64,7 @@ def unit_parameter(law: Law, width: Fraction = WIDTH) -> Enclosure:
     mu_1 |v|_2-GDP, in any dimension.
 
     width: the relative width asked for; an enclosure that is wider says why. It is the least such
-    constant wherever it is 2 t(1), the lower end: a unit shift has total variation p(0).
+    constant wherever it is 2 t(1), the lower end.
 
     Raises NoEnvelopeError where none is proved.
 
@@ -73,43 +73,6 @@ def unit_parameter(law: Law, width: Fraction = WIDTH) -> Enclosure:
     0.10016757129403238
     """
     law = law.simplest()
-    _refuse(law)
-    if isinstance(law, DiscreteGaussianSum) and law.count > _MOST_TERMS:
-        # adding the others is post-processing
-        few = unit_parameter(DiscreteGaussianSum(_MOST_TERMS, law.sigma2), width)
-        return Enclosure(Decimal(0), few.upper).because("so many terms are not told from fewer")
-    if law.curvature_falls or _is_certified(law):
-        return refine(lambda: _first_step(law), width=width).intersection(_POSITIVE)
-    bound = refine(lambda: _first_step(law).union(_by_curvature(law)), width=width, cap=_BITS)
-    if not bound.is_within(width):
-        bound = bound.because("the largest step is only bounded by the largest curvature")
-    return bound.intersection(_POSITIVE)
-
-
-def unit_bound(law: Law) -> Enclosure:
-    """At most what `unit_parameter` encloses, in little time: by the largest curvature.
-
-    Raises NoEnvelopeError as that does.
-    """
-    law = law.simplest()
-    _refuse(law)
-    found = refine(lambda: _by_curvature(law), width=_ROUGH, cap=_BITS)
-    return Enclosure(Decimal(0), found.upper)
-
-
-def distance_at(unit: Endpoint, square: int) -> Fraction:
-    """unit |v|_2 of a vector of this |v|_2^2, at most: rational."""
-    return Fraction(refine(lambda: ball(Fraction(unit)) * ball(square).sqrt()).upper)
-
-
-def gaussian_distance(law: Law) -> arb | None:
-    """mu_1 as a ball, where it is the step at 0 by the shape of the law; None for all others."""
-    if not (law.symmetric and law.log_concave and law.curvature_falls):
-        return None
-    return _first_step(law)
-
-
-def _refuse(law: Law) -> None:
     if any(end is not None for end in law.support):
         raise NoEnvelopeError(
             f"law must have no first and no last outcome, got {law}: at an end the step of the "
@@ -121,28 +84,68 @@ def _refuse(law: Law) -> None:
         )
     if not (law.symmetric and (law.curvature_falls or law.curvature_peaks)):
         raise NoEnvelopeError(f"law must have a known largest curvature, got {law}")
+    if law.curvature_falls:
+        return refine(lambda: _first_step(law), width=width).intersection(_POSITIVE)
+    if isinstance(law, DiscreteGaussianSum) and law.count > _MOST_TERMS:
+        # adding the others is post-processing
+        few = unit_parameter(DiscreteGaussianSum(_MOST_TERMS, law.sigma2), width)
+        return Enclosure(Decimal(0), few.upper).because("so many terms are not told from fewer")
+    bound = refine(lambda: _first_step(law).union(_by_curvature(law)), width=width, cap=_BITS)
+    if not bound.is_within(width):
+        bound = bound.because("the largest step is only bounded by the largest curvature")
+    return bound.intersection(_POSITIVE)
 
 
-def _is_certified(law: Law) -> bool:
-    return isinstance(law, DiscreteGaussianSum) and first_step_is_largest(law)
+def distance_at(unit: Endpoint, square: int) -> Fraction:
+    """unit |v|_2 of a vector of this |v|_2^2, at most: rational."""
+    return Fraction(refine(lambda: ball(Fraction(unit)) * ball(square).sqrt()).upper)
+
+
+def shift_parameter(law: Law, shift: ExactInput, width: Fraction = WIDTH) -> Enclosure:
+    """mu(|shift|), a whole shift: noise of this law hides it like N(mu, 1) hides mu.
+
+    Where it is not known in closed form it is enclosed by the middle sum and |shift| mu_1, and says
+    so. For a vector v, sqrt(sum of mu(|v_i|)^2) <= mu_1 |v|_2 holds as well.
+
+    Raises NoEnvelopeError where no mu is proved.
+    """
+    law, d = law.simplest(), abs(whole(shift, "shift"))
+    unit = unit_parameter(law, width)
+    if d <= 1:
+        return unit.times(d)
+    if law.curvature_falls:
+        return refine(
+            lambda: largest_window(law, d), width=width, enough=lambda found: bool(found.why)
+        )
+    return refine(lambda: _middle(law, d), width=width).hull(unit.times(d)).because(_OPEN)
+
+
+def largest_window(law: Law, d: int) -> Enclosure:
+    """mu(d), d >= 1, at the working precision where the curvature does not rise."""
+    middle = _middle(law, d)
+    if d == 1 or isinstance(law.simplest(), DiscreteGaussian | DiscreteLaplace):
+        return enclose(middle)
+    if d > _MOST:
+        return enclose_between(middle, d * _middle(law, 1)).because(_OPEN)
+    sums = accumulate(reversed(law.balls(1, d - 1)), initial=law.upper_tail(d))
+    steps = [quantile(tail) for tail in sums]  # t(d), ..., t(1)
+    pairs = zip(steps[: (d + 1) // 2], reversed(steps), strict=False)
+    return enclose(reduce(arb.max, (left + right for left, right in pairs)))
+
+
+def _middle(law: Law, d: int) -> arb:
+    """t(m+1) + t(m) for d = 2m, 2 t(m+1) for d = 2m + 1."""
+    outer = quantile(law.upper_tail(d // 2 + 1))
+    return 2 * outer if d % 2 else outer + quantile(law.upper_tail(d // 2))
 
 
 def _first_step(law: Law) -> arb:
     """2 t(1) = 2 Phi^-1((1 + p(0))/2), from 1 - p(0) = 2 S(1) where that is the smaller one."""
-    centre = masses(law, 0)[0] if isinstance(law, DiscreteGaussianSum) else law.ball(0)
-    if centre < 0.5:
-        return 2 * arb(2).sqrt() * centre.erfinv()
-    tail = tails(law, 1)[0] if isinstance(law, DiscreteGaussianSum) else law.upper_tail(1)
-    return 2 * quantile(tail)
+    centre = law.ball(0)
+    return 2 * arb(2).sqrt() * centre.erfinv() if centre < 0.5 else _middle(law, 1)
 
 
 def _by_curvature(law: Law) -> arb:
     """Theorem B with A(0)."""
-    at_0, at_1 = masses(law, 1) if isinstance(law, DiscreteGaussianSum) else law.balls(0, 1)
+    at_0, at_1 = law.balls(0, 1)
     return widest(2 * (at_0 / at_1).log())
-
-
-_ROUGH = Fraction(1, 10**6)
-_MOST_TERMS = 10**50  # beyond, the bits below do not tell the curvature
-_BITS = 192  # more would not make the two bounds meet
-_POSITIVE = Enclosure(Decimal(0), Decimal("Infinity"))

@@ -1,8 +1,9 @@
-"""The average of t independent likelihood ratios on a geometric lattice, from both sides.
+"""Random allocation: the loss of one of t steps, from an average of likelihood ratios.
 
 S = (1/t) sum of X_i, X_i = e^(mu Z_i - mu^2/2), Z_i standard normal: under Q, what dP/dQ of random
-allocation is (`continuous.allocated`); under P one Z_i, each as likely, has the mean mu. On points
-e^(kh), k an integer, the place of a sum of two depends on the difference of their numbers alone.
+allocation is (`continuous.allocated`); under P one Z_i, each as likely, has the mean mu. The loss
+is log S under P if a user is removed, -log S under Q if one is added. S is on points e^(kh), k an
+integer, where the place of a sum of two depends on the difference of their numbers alone.
 
 *Above.* The profiles of both (P, Q) and (Q, P) are E_Q f(S), f convex and not negative. To split a
 value between two points (0 is one) so that its mean is kept raises E f(S), whatever is added to it
@@ -40,7 +41,9 @@ from ...exact.budget import spend
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import floor_of, upper_float, working_precision
+from ...losses.cells import Cell, Cells, listed_cells
 from ..envelope.cells import upper
+from ..losses.law import FiniteLoss
 
 _Floats: TypeAlias = NDArray[np.float64]
 
@@ -52,6 +55,10 @@ _LARGEST = 300.0  # logarithm of a ratio: masses beside it are no floats
 _LITTLE = 1 / 4  # of the step, beside the mean, for ratios that are independent
 _LEAST = 1e-20  # weight
 _RAREST = 1e-300
+_MORE = 10.0  # by so much, in its logarithm, more is left out than of other losses
+_ROUGHLY = (Fraction(1, 1 << 20), -60.0, 256)  # step, tail and points of what is only chosen by
+_MOST_POINTS = 4096  # of an average, which takes their square
+_POINT = 20_000  # units of work
 
 
 @frozen(eq=False)
@@ -186,6 +193,45 @@ class Spread:
         return found
 
 
+@frozen
+class AllocatedLoss(FiniteLoss):
+    """One of `steps` steps: what dominates it, and a statistic of what is attained."""
+
+    noise: Fraction
+    steps: int
+    removing: bool
+    log_tail: float
+
+    def largest(self) -> arb:
+        """There is none, either way round."""
+        return arb.pos_inf()
+
+    def sketch(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Losses and logarithms of masses, of the one that dominates, about."""
+        spread = averaged(self.noise, self.steps, *_ROUGHLY)
+        logs, losses = np.log(np.maximum(spread.above, _RAREST)), spread.points
+        return (losses, logs + losses) if self.removing else (-losses, logs)
+
+    def cells(self, step: arb, tilt: float, points: int) -> Cells:
+        """On the lattice of this step, its outcomes on a coarser one of their own."""
+        width = Fraction(2) ** math.floor(math.log2(float(step)))
+        points = min(points, _MOST_POINTS)
+        spread = averaged(self.noise, self.steps, width, self.log_tail + _MORE, points)
+        sign, up = 1 if self.removing else -1, 1 + arb(spread.off)
+        losses = [sign * k * ball(spread.step) for k in spread.places]
+        masses = [arb(above) * up for above in spread.above]
+        if self.removing:
+            masses = [mass * loss.exp() for mass, loss in zip(masses, losses, strict=True)]
+        attained = []
+        for loss, (p, q) in zip(losses, spread.statistic(), strict=True):
+            k = floor_of(loss / step)
+            attained.append(Cell(k, k, *((p, q) if self.removing else (q, p))))
+        missing = arb(spread.missing) if self.removing else spread.missing + up * arb(spread.zero)
+        cells = listed_cells(masses, losses, step)
+        return Cells(cells, missing, _POINT * len(losses), attained)
+
+
+@lru_cache(maxsize=16)
 def averaged(noise: Fraction, steps: int, step: Fraction, tail: float, most: int) -> Spread:
     """S for t = steps and mu = 1/noise.
 

@@ -14,12 +14,8 @@ the same by reflection): stretches end at 0 and d, where p's logarithm and its s
 *Sampled* at rate q the loss is log(1 - q + q e^l), or -log(1 - q + q e^-l) of the swapped pair,
 which both rise in l, and masses are mixtures of the two (`SampledPair`).
 
-*Reduced mod m*, p symmetric and log-concave. From above the pair before the reduction is enough.
-From below blocks within one period around d/2 are told apart, and the rest is in no event: P's mass
-of a block's residues is at least that of the block, Q's at most that and what lies m, 2 m ...
-farther on both sides. There p falls outwards, ever faster: n outcomes at distances of at least t
-weigh at most n p(t) each time, which adds up to n p(t)/(1 - p(t + m)/p(t)); p is computed at a few
-places.
+*Reduced mod m* the pair before the reduction is enough from above, and charged for from below
+(`losses.product`).
 
 Floats choose the points: blocks are halved where their tilted mass times their share in a step,
 squared, or times how far log p bends in them, matters.
@@ -28,7 +24,6 @@ squared, or times how far log p bends in them, matters.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property
@@ -45,7 +40,7 @@ from ...exact.number import ball
 from ...exact.precision import floor_of
 from ...losses.cells import Cell, Cells
 from ...mechanisms.pair import Pair, SampledPair
-from ...mechanisms.shift_pair import ShiftPair, WrappedPair
+from ...mechanisms.shift_pair import ShiftPair
 from ..losses.law import FiniteLoss, cumulant_of
 from ..losses.of_pair import window
 
@@ -67,7 +62,6 @@ _LEVELS = 64  # halvings
 _MOST_POINTS = 1 << 21  # of one stretch: they take some 200 MB
 _POINT = 0.2  # units of work
 _BLOCK = 1000  # units of work
-_PLACES = 64  # at which it is computed how little is farther than a period
 
 
 class _Mass(NamedTuple):
@@ -83,7 +77,6 @@ class BlockLoss(FiniteLoss):
 
     rate: 1 where all users take part. log_tail: about the logarithm of the P-mass at either end
     that is not divided. flat: a block's tilted mass times how far log p bends in it, at most.
-    modulus: what the outcome is seen mod, if anything.
     """
 
     facing: ShiftPair
@@ -91,11 +84,10 @@ class BlockLoss(FiniteLoss):
     removing: bool
     log_tail: float
     flat: float
-    modulus: int | None = None
 
     @staticmethod
     def of(pair: Pair, log_tail: float, uses: int) -> BlockLoss | None:
-        """Of noise that is shifted, sampled or not, reduced or not; None of anything else.
+        """Of noise that is shifted, sampled or not; None of anything else.
 
         uses: how many there are of all mechanisms, whose errors add up.
         """
@@ -105,8 +97,6 @@ class BlockLoss(FiniteLoss):
             rate, removing, pair = pair.rate, pair.removing, pair.facing
         if isinstance(pair, ShiftPair):
             return BlockLoss(pair, rate, removing, log_tail, flat)
-        if isinstance(pair, WrappedPair) and pair.law.symmetric and pair.law.log_concave:
-            return BlockLoss(pair.unwrapped, rate, removing, log_tail, flat, pair.modulus)
         return None
 
     @property
@@ -142,17 +132,13 @@ class BlockLoss(FiniteLoss):
         An event that holds each outcome with a probability, the same under P and Q, is a
         randomised test: so it may count less of P than there is, and any more of Q.
         """
-        cells, missing, cost, residues = self.enclosed(step, tilt, points)
-        found = [Cell(low, high, p.upper(), q.upper(), more) for low, high, p, q, more in cells]
-        if residues is None:
-            residues = [
-                Cell(low, high, p.lower().max(arb(0)), q.upper(), more)
-                for low, high, p, q, more in cells
-            ]
-        return Cells(found, missing, cost, residues)
+        cells, missing, cost, _ = self.enclosed(step, tilt, points)
+        above = [one._replace(p=one.p.upper(), q=one.q.upper()) for one in cells]
+        below = [one._replace(p=one.p.lower().max(arb(0)), q=one.q.upper()) for one in cells]
+        return Cells(above, missing, cost, below)
 
     def enclosed(self, step: arb, tilt: float, points: int) -> Cells:
-        """Enclosed masses of all blocks and of what is beyond; reduced, those of residues besides.
+        """Enclosed masses of all blocks and of what is beyond.
 
         The last ones are kept: what dominates and what is attained ask for the same.
         """
@@ -167,7 +153,7 @@ class BlockLoss(FiniteLoss):
         return {}
 
     def _enclosed(self, step: arb, tilt: float, points: int) -> Cells:
-        h, found, attained, missing = step, list[Cell](), list[Cell](), arb(0)
+        h, found, missing = step, list[Cell](), arb(0)
 
         def put(mass: _Mass, low: arb | None, high: arb) -> None:
             last = -floor_of(-(high / h).upper())
@@ -177,11 +163,9 @@ class BlockLoss(FiniteLoss):
         low = self._window[0]
         outermost = self._loss(self._log(low) - self._log(low - self.facing.shift))
         for xs in self._divided(self._matters(float(step), tilt, points)):
-            for y, z, (mass, ends) in zip(xs, xs[1:], self._blocks(xs), strict=False):
+            for mass, ends in self._blocks(xs):
                 losses = [self._loss(end) for end in ends]
                 put(mass, losses[0].min(losses[1]), losses[0].max(losses[1]))
-                if self.modulus is not None and (seen := self._residues(y, z, mass)) is not None:
-                    attained.append(found[-1]._replace(p=seen[0], q=seen[1]))
         before, after, hidden = self._beyond
         first, last = self._outermost
         if first <= outermost + _NEAR:
@@ -191,45 +175,7 @@ class BlockLoss(FiniteLoss):
         put(after, None, last)
         if hidden is not None and not self._is_plainly_first:  # A's outcomes that B has not
             put(hidden, None, -ball(1 - self.rate).log())
-        cost = _BLOCK * len(found)
-        return Cells(found, missing, cost, None if self.modulus is None else attained)
-
-    # -- residues ---------------------------------------------------------------------------------
-
-    def _residues(self, y: int, z: int, mass: _Mass) -> tuple[arb, arb] | None:
-        """P, at least, and Q, at most, of the residues of y + 1, ..., z; None beyond the period."""
-        assert self.modulus is not None
-        m, shift, count = self.modulus, self.facing.shift, z - y
-        first = (shift - m) // 2 + 1
-        if y + 1 < first or z >= first + m:
-            return None
-        p, _ = self._masses(_Mass(mass.a.lower().max(arb(0)), mass.b.lower().max(arb(0))))
-        wrapped = [
-            count * (self._farther(y + 1 + m - centre) + self._farther(m + centre - z))
-            for centre in (0, shift)
-        ]
-        a, b = (one.upper() + more for one, more in zip(mass, wrapped, strict=True))
-        _, q = self._masses(_Mass(a, b))
-        return (p.lower(), q.upper()) if p.lower() > 0 else None
-
-    def _farther(self, distance: int) -> arb:
-        """At most the sum of p at this distance, and m, 2 m ... farther."""
-        places, most = self._places
-        index = bisect_right(places, distance) - 1
-        assert index >= 0
-        return most[index]
-
-    @cached_property
-    def _places(self) -> tuple[list[int], list[arb]]:
-        """Distances, and what holds from each of them on."""
-        assert self.modulus is not None
-        m, shift = self.modulus, self.facing.shift
-        nearest = (m - shift) // 2 - 1
-        places = sorted({nearest + (m + shift) * k // _PLACES for k in range(_PLACES + 1)})
-        ratio = (self._log(nearest + m) - self._log(nearest)).exp()
-        if nearest < 0 or not ratio < 1:
-            raise DoesNotApplyError("the modulus is too small for one period to tell anything")
-        return places, [(self._log(x).exp() / (1 - ratio)).upper() for x in places]
+        return Cells(found, missing, _BLOCK * len(found))
 
     # -- one outcome ------------------------------------------------------------------------------
 

@@ -136,10 +136,8 @@ class DividedLoss(FiniteLoss):
             other = -((v / mu + mu / 2) ** 2) / 2
             logs = np.logaddexp(math.log(rate) + logs, math.log1p(-rate) + other)
         if rate < 1:
-            u = v if law.removing else -v
-            small = np.log1p(rate * np.expm1(np.minimum(u, 1.0)))
-            large = u + np.log(rate + (1 - rate) * np.exp(-np.maximum(u, 0.0)))
-            losses = np.where(u < 1, small, large) * (1 if law.removing else -1)
+            sign = 1 if law.removing else -1
+            losses = sign * np.logaddexp(math.log1p(-rate), math.log(rate) + sign * v)
         return logs + math.log(float(width) / (mu * math.sqrt(2 * math.pi))), losses
 
 
@@ -198,5 +196,4 @@ def _loss(law: Continuous, at: float) -> float:
     rate, sign = float(law.rate), 1 if law.removing else -1
     if rate == 1:
         return at
-    u = sign * at
-    return sign * (math.log1p(rate * math.expm1(u)) if u < 700 else u + math.log(rate))
+    return sign * float(np.logaddexp(math.log1p(-rate), math.log(rate) + sign * at))

@@ -6,19 +6,13 @@ where the user is there and is not,
 
     P(T = .) = p^k * q^(t-k),   Q(T = .) = q^t   (convolutions).
 
-f is the loss of one step sampled at some rate, log(1 + r X) but for constants, X its likelihood
-ratio: dP/dQ is an elementary symmetric polynomial of all X, whose logarithm is about the sum of
-these less k log r, r where that is least (a saddle point): r = k/(t - k) in the middle, less where
-P/Q is large. Rounded is each f, and T of a whole epoch: were sums on the way, their law would
-depend on which steps these are.
+f is the loss of one step sampled at the rate k/t, log(1 + r X) but for constants, X its likelihood
+ratio, r = k/(t - k): dP/dQ is an elementary symmetric polynomial of all X, whose logarithm is about
+the sum of these less k log r, by the saddle point in the middle. Rounded is each f, and T of a
+whole epoch: were sums on the way, their law would depend on which steps these are.
 
 Of Q what is cut off on the way, of a tilted mass r at places unknown, has at most r e^(-(tilt + 1)
 t h) of {T >= t}: masses with these tails are added to Q.
-
-*Which rate*, floats choose: with K_P and K_Q the cumulants of T and s = K_P'(c), c the tilt where
-delta is decided, log P(T >= s) is about a = K_P(c) - c s, and log Q(T >= s) about b, the least
-K_Q(v) - v s. Since log delta falls by c as epsilon rises by 1, the best has the largest a - b +
-a/c.
 """
 
 from __future__ import annotations
@@ -36,7 +30,7 @@ from ...exact.number import ball
 from ...exact.precision import floor_of
 from ...losses.cells import Cell, Cells
 from ..losses.continuous.sampled_gaussian import SampledGaussian
-from ..losses.law import Cumulant, FiniteLoss, cumulant_of
+from ..losses.law import FiniteLoss, cumulant_of
 from .cells import DividedLoss, tail
 from .weights import Weights
 
@@ -44,9 +38,7 @@ _ROUNDED = 1e-3  # of the variance of T, by which rounding may raise it
 _WIDE, _MOST_POINTS = 16.0, 1 << 15  # deviations that the points span
 _ACCURACY, _SPARE = 48, 64  # bits; points that are rounded up weigh so much less
 _POINT = 2000  # units of work
-_LESS = (1, Fraction(4, 3), 2, 3, 4, 6)  # rates are k/t divided by one of these
 _FAR, _POINTS = 12.0, 2000  # of noise, to choose by
-_NEAR = (0.6, 1.6, 9)  # shares of a tilt, and how many of them
 
 
 @frozen(slots=False)
@@ -100,10 +92,10 @@ class DealtSteps(FiniteLoss):
     @cached_property
     def _laws(self) -> tuple[Weights, Weights]:
         """P's weights, rounded down, and Q's, rounded up."""
-        middle = Fraction(self.taken, self.steps)
-        rate = max((middle / n for n in _LESS), key=lambda rate: self._told(float(rate)))
-        ratio, apart = self._noise
-        spread = math.sqrt(self.steps * cumulant_of(apart, self._values(float(rate), ratio))[2])
+        rate, mu = Fraction(self.taken, self.steps), 1 / float(self.noise)
+        z = np.linspace(-_FAR, _FAR + 2 * mu, _POINTS)
+        f = np.logaddexp(math.log1p(-float(rate)), math.log(rate) + mu * z - mu * mu / 2)
+        spread = math.sqrt(self.steps * cumulant_of(-z * z / 2, f).curvature)
         fine = max(math.sqrt(12 * _ROUNDED / self.steps), _WIDE / _MOST_POINTS)
         width = Fraction(2) ** math.floor(math.log2(spread * fine))
         there, without = self._one(rate, width)
@@ -138,35 +130,3 @@ class DealtSteps(FiniteLoss):
             user = ((mixed - (1 - q) * plain) / q).max(arb(0))
             there[k], apart[k] = there.get(k, arb(0)) + user, apart.get(k, arb(0)) + plain
         return there, apart
-
-    @property
-    def _noise(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Logarithms of likelihood ratios, and of densities without the user."""
-        mu = 1 / float(self.noise)
-        z = np.linspace(-_FAR, _FAR + 2 * mu, _POINTS)
-        return mu * z - mu * mu / 2, -z * z / 2
-
-    def _values(self, rate: float, ratio: NDArray[np.float64]) -> NDArray[np.float64]:
-        sign = 1 if self.removing else -1
-        values: NDArray[np.float64] = sign * np.logaddexp(math.log1p(-rate), math.log(rate) + ratio)
-        return values
-
-    def _told(self, rate: float) -> float:
-        """About how much T tells."""
-        (ratio, apart), tilt = self._noise, self.tilt
-        f = self._values(rate, ratio)
-        with_user, without = (self.taken, 0) if self.removing else (0, self.taken)
-
-        def cumulant(c: float, taken: int) -> Cumulant:
-            each = (
-                (cumulant_of(logs + c * f, f), count)
-                for logs, count in ((apart + ratio, taken), (apart, self.steps - taken))
-            )
-            return Cumulant(*np.sum([count * np.array(one) for one, count in each], axis=0))
-
-        here = cumulant(tilt, with_user)
-        log_p = here.value - tilt * here.slope
-        log_q = min(
-            cumulant(v, without).value - v * here.slope for v in (tilt + 1) * np.geomspace(*_NEAR)
-        )
-        return log_p - float(log_q) + log_p / tilt

@@ -22,11 +22,11 @@ from ...exact.precision import enclose_between, working_precision
 from ...losses.cells import Loss, on_lattice
 from ...losses.planning import Sketch
 from ..divergences.largest_loss import largest_loss
-from ..losses.bracket import Losses, by_blocks, discrete_losses, losses_of
+from ..losses.bracket import Losses, discrete_losses, losses_of
 from ..losses.law import Atoms
 from ..losses.product import Product, product_of
 from ..scenario import Use
-from .allocated import AllocatedLoss
+from .average import AllocatedLoss
 
 _BITS = 128
 _FINE = 32  # points in a deviation of the losses, tilted
@@ -40,7 +40,7 @@ def renyi_by_cells(use: Use, order: Fraction) -> Enclosure:
     one = (Use(use.mechanism, 1),)
     with working_precision(_BITS):
         _, others = losses_of(one, -math.inf, -_CLOSE)
-        product = by_blocks(product_of(others, -math.inf))
+        product = product_of(others, -math.inf)
         if others and not product.factors:
             return Enclosure.exactly(0)
         below = _measured(one, product if product.is_exact else product.fixed(0), order)

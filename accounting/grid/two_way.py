@@ -15,10 +15,9 @@ from flint import arb
 from numpy.typing import NDArray
 
 from ...losses.cells import Cell, Cells
-from ..losses.continuous.mixture import MixtureLoss
 from ..losses.law import FiniteLoss
 from .blocks import BlockLoss
-from .cells import DividedLoss, tail
+from .cells import DividedLoss
 
 
 @frozen(slots=False)
@@ -46,34 +45,21 @@ class TwoWayLoss(FiniteLoss):
         )
 
     def cells(self, step: arb, tilt: float, points: int) -> Cells:
-        """Those above 0, the same below, and what is left."""
-        if isinstance(self.attained, BlockLoss):
-            return _of_blocks(self.attained.enclosed(step, tilt, points))
-        one = self.attained.cells(step, tilt, points)
-        law = self.attained.law
-        assert not isinstance(law, MixtureLoss)  # of batches no rate is told
-        above = [cell for cell in one.cells if cell.low >= 0]
-        for _, high, *_ in (cell for cell in one.cells if cell.low < 0 < cell.high):
-            ends = zip(tail(law, arb(0)), tail(law, step * high), strict=True)
-            above.append(Cell(0, high, *((first - last).max(arb(0)) for first, last in ends)))
-        below = [Cell(-high, -low, q, p) for low, high, p, q, _ in above]
-        p, q = tail(law, arb(0))
-        rest = (1 - p - q).max(arb(0))
-        return Cells([*below, Cell(0, 0, rest, rest), *above], 2 * one.missing, 2 * one.cost)
+        """Those above 0, the same below, and what is left.
 
-
-def _of_blocks(one: Cells) -> Cells:
-    """The same, where of some cells it is open how much of them lies above 0: that all of it does.
-
-    More mass, or mass at a larger loss, can only raise delta.
-    """
-    found, surely = list[Cell](), arb(0)
-    for cell in one.cells:
-        low, high, p, q, _ = cell
-        if 0 <= low < high:
-            found += [Cell(low, high, p.upper(), q), Cell(-high, -low, q.upper(), p)]
-            surely += p.lower() + q.lower()
-        elif high > 0:
-            found += [Cell(high, high, p.upper(), q), Cell(0, 0, q.upper(), p)]
-    rest = (1 - surely).max(arb(0))
-    return Cells([*found, Cell(0, 0, rest, rest)], 2 * one.missing, 2 * one.cost)
+        Where it is open how much of a cell lies above 0, all of it does: more mass, or mass at a
+        larger loss, can only raise delta.
+        """
+        measured = (
+            self.attained.enclosed if isinstance(self.attained, BlockLoss) else self.attained.cells
+        )
+        one = measured(step, tilt, points)
+        found, surely = list[Cell](), arb(0)
+        for low, high, p, q, _ in one.cells:
+            if 0 <= low < high:
+                found += [Cell(low, high, p.upper(), q), Cell(-high, -low, q.upper(), p)]
+                surely += p.lower() + q.lower()
+            elif high > 0:
+                found += [Cell(high, high, p.upper(), q), Cell(0, 0, q.upper(), p)]
+        rest = (1 - surely).max(arb(0))
+        return Cells([*found, Cell(0, 0, rest, rest)], 2 * one.missing, 2 * one.cost)

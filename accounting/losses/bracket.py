@@ -24,9 +24,9 @@ from ...losses.planning import Sketch, Sketches
 from ...mechanisms.allocation import Allocation, allocation
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
-from ...mechanisms.pair import Pair, SampledPair, TwoWayPair
-from ...mechanisms.shift_pair import ShiftPair, WrappedPair
-from ..grid.allocated import AllocatedLoss
+from ...mechanisms.pair import Pair, TwoWayPair
+from ...mechanisms.shift_pair import ShiftPair
+from ..grid.average import AllocatedLoss
 from ..grid.blocks import BlockLoss
 from ..grid.cells import DividedLoss
 from ..grid.dealt import DealtSteps
@@ -139,22 +139,6 @@ def losses_of(uses: Scenario, log_delta: float, log_tail: float) -> tuple[Losses
             )
     same = [loss for loss, _ in above] == [loss for loss, _ in below]
     return Losses(above, None if same else below), tuple(others)
-
-
-def by_blocks(product: Product) -> Product:
-    """By blocks of residues where those can be told, instead of charging for a reduction mod m."""
-    return Product(tuple(map(_by_residues, product.factors)))
-
-
-def _by_residues(factor: Factor) -> Factor:
-    if not factor.reduced or len(factor.pairs) > 1 or factor.choices:
-        return factor
-    alike = [pair for pair in factor.reduced if pair.unwrapped == factor.pairs[0]]
-    if len(alike) != 1:
-        return factor
-    (pair,) = alike
-    told = isinstance(pair, WrappedPair | SampledPair) and BlockLoss.of(pair, _ANY, 1) is not None
-    return Factor((pair,), factor.times) if told and has_many(factor, _ANY) else factor
 
 
 def has_many(factor: Factor, log_tail: float) -> bool:

@@ -33,7 +33,6 @@ from .bracket import (
     Losses,
     Parts,
     are_many,
-    by_blocks,
     discrete_losses,
     is_wide,
     losses_of,
@@ -398,7 +397,7 @@ def _by_lattice(
     """Losses moved to ever finer lattices, until that is narrow enough or the work is done."""
     enclosure: Enclosure | None = None
     with working_precision(BITS):
-        tail, product = _tail(task.log_delta), by_blocks(product)
+        tail = _tail(task.log_delta)
         discrete = discrete_losses(product, tail)
         losses = beside.plus(discrete)
         target = None if delta is None else ball(delta)

@@ -6,7 +6,7 @@ N(0, I), in one direction (`mechanisms.allocation`), composed over epochs.
     remove: H_g(P, Q) = E_Q (S - g)^+ = 1 - g + G(g),   add: H_g(Q, P) = E_Q (1 - g S)^+ = g G(1/g),
 
 exact for one epoch. Several epochs are composed on a lattice, from above and below
-(`grid.allocated`), and so is one with too little noise.
+(`grid.average`), and so is one with too little noise.
 
 *k > 1, from above.* Deal the steps at random to k groups of t/k steps, rounded down or up, then
 choose one step in each: by symmetry all sets of k steps are as likely. Given the groups that is k

@@ -11,7 +11,7 @@ import pytest
 from mpmath import mpf
 from normal_quantiles import steps
 
-from exactdp.accounting.envelope import NoEnvelopeError, unit_bound, unit_parameter
+from exactdp.accounting.envelope import NoEnvelopeError, unit_parameter
 from exactdp.mechanisms.laws import (
     Binomial,
     DiscreteGaussian,
@@ -101,7 +101,9 @@ def test_of_sums_it_is_the_largest_step(count, sigma2):
     table = summed(oracles.discrete_gaussian(sigma2), count, 4 * last)
     found = steps(lambda k: table[k], last, 4 * last)
     assert max(found) == found[0]
-    oracles.assert_holds(unit_parameter(DiscreteGaussianSum(count, sigma2)), found[0])
+    mu = unit_parameter(DiscreteGaussianSum(count, sigma2))
+    assert Fraction(mu.lower) <= oracles.exactly(found[0]) <= Fraction(mu.upper)
+    assert mu.is_within(Fraction(1, 10))
 
 
 @pytest.mark.parametrize(
@@ -119,15 +121,6 @@ def test_wide_noise_is_gaussian(law, limit):
     assert found.is_within(Fraction(1, 10**12))
 
 
-def test_the_certificate_covers_what_the_curvature_leaves_open():
-    """With the curvature alone 64 x 0.25 is known to one per cent only."""
-    law = DiscreteGaussianSum(64, "0.25")
-    assert unit_parameter(law).is_within(Fraction(1, 10**12)) and not unit_parameter(law).why
-    open_one = unit_parameter(DiscreteGaussianSum(4000, "0.25"))
-    assert not open_one.is_within(Fraction(1, 10**6)) and open_one.is_within(Fraction(1, 10**4))
-    assert open_one.why
-
-
 @pytest.mark.parametrize(
     ("law", "why"),
     [
@@ -140,14 +133,6 @@ def test_the_certificate_covers_what_the_curvature_leaves_open():
 def test_it_says_why_there_is_none(law, why):
     with pytest.raises(NoEnvelopeError, match=why):
         unit_parameter(law)
-
-
-@pytest.mark.parametrize(
-    "law", [Skellam(100), DiscreteGaussian("0.3"), DiscreteGaussianSum(100, 4), DiscreteLaplace(3)]
-)
-def test_what_bounds_it_in_little_time_is_no_less(law):
-    found = unit_parameter(law).upper
-    assert found <= unit_bound(law).upper < 4 * found
 
 
 @pytest.mark.parametrize("count", [10**30, 10**45, 10**400])

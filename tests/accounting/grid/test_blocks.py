@@ -107,32 +107,6 @@ def test_a_grid_of_blocks_meets_what_is_exact(
                     assert float(found.lower) > 0.9 * float(found.upper)
 
 
-@pytest.mark.quick_cases(1)
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "skellam:variance=27.5,modulus=46",
-        "skellam:variance=420,sensitivity=9,modulus=220",
-        "discrete-gaussian:sigma2=340,sensitivity=2,modulus=252",
-        "discrete-laplace:scale=9,sensitivity=5,modulus=108",
-        "polya-difference:shape=3/2,scale=9.3,sensitivity=2,modulus=104",
-        "skellam:variance=530,sensitivity=9,modulus=219,neighbours=add-remove,poisson=0.3",
-    ],
-)
-def test_what_is_reduced_lies_above_what_blocks_of_residues_tell(
-    spec: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    composition = compose((exactdp.mechanism(spec), 3))
-    with time_limit(20):
-        truth = composition.epsilon("1e-4", work=0.2), composition.delta("1/8", work=0.2)
-    monkeypatch.setattr(bracket, "MOST_OUTCOMES", 0)
-    figures = Figure("epsilon", Fraction(1, 10**4)), Figure("delta", Fraction(1, 8))
-    for figure, exactly in zip(figures, truth, strict=True):
-        found = [sums.coarse(uses, figure) for uses in scenarios(composition.uses)]
-        assert all(one.lower <= exactly.upper for one in found)
-        assert max(float(one.upper) for one in found) >= float(exactly.lower)
-
-
 @pytest.mark.slow
 @pytest.mark.contract
 def test_wide_noise_that_is_reduced_is_told_within_its_period() -> None:
