@@ -14,6 +14,7 @@ from conformance.relations.scenarios import Scenario, Spec, spec
 from conformance.relations.vectors import histogram, vectors
 
 from exactdp import Composition, Enclosure
+from exactdp.accounting.composition.composed import cost
 from exactdp.accounting.composition.composed_profile import in_little_time, narrowly
 from exactdp.accounting.composition.from_above import by_envelope, by_orders
 from exactdp.accounting.composition.known import Known
