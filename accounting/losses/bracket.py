@@ -18,7 +18,6 @@ from flint import arb, ctx
 
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
-from ...exact.square_root import square_root, squared
 from ...losses.cells import Cells, Reals, on_lattice
 from ...losses.planning import Sketch, Sketches
 from ...mechanisms.allocation import Allocation, allocation
@@ -32,9 +31,9 @@ from ..grid.cells import DividedLoss
 from ..grid.dealt import DealtSteps
 from ..grid.two_way import TwoWayLoss
 from ..scenario import Scenario, Use
-from .continuous.batches import batch_law, plain_law
-from .continuous.sampled_gaussian import SampledGaussian
-from .continuous.uses import parts_of
+from .continuous.mixture import LineLaw
+from .continuous.profile import merged
+from .continuous.uses import batch_law, line_law, plain_law
 from .dominating import dominating
 from .law import Atoms, CellLoss, FiniteLoss, Lattice
 from .product import MOST_TOGETHER, Factor, Product, outcomes
@@ -95,18 +94,16 @@ def losses_of(uses: Scenario, log_delta: float, log_tail: float) -> tuple[Losses
     log_delta: of the delta where they are looked at, about. log_tail: of the P-mass of all uses
     together that may be left out.
     """
-    others, dealt = list[Use](), list[tuple[Allocation, int]]()
+    lines, others = list[tuple[LineLaw, int]](), list[Use]()
     above, below = list[tuple[CellLoss, int]](), list[tuple[CellLoss, int]]()
-    square = Fraction(0)  # of the distance of all Gaussians that take all users
+    dealt = list[tuple[Allocation, int]]()
     share = log_tail - math.log(sum(times for _, times in uses))
     for use in map(Use._make, uses):
-        if (one := allocation(use.mechanism)) is not None:
-            noise = one.scale / one.sensitivity
-            if one.taken == one.steps:
-                square += one.taken * use.times / noise**2
-                continue
+        if (law := line_law(use.mechanism)) is not None:
+            lines.append((law, use.times))
+        elif (one := allocation(use.mechanism)) is not None:
             for steps, groups in one.groups:
-                loss = AllocatedLoss(noise, steps, one.removing, share)
+                loss = AllocatedLoss(one.scale / one.sensitivity, steps, one.removing, share)
                 above.append((loss, groups * use.times))
                 if one.taken == 1:
                     below.append((Statistic(loss), use.times))
@@ -114,20 +111,12 @@ def losses_of(uses: Scenario, log_delta: float, log_tail: float) -> tuple[Losses
                 dealt.append((one, use.times))
         elif (batches := batch_law(use.mechanism)) is not None:
             attained = DividedLoss(plain_law(batches), share)
-            above.append((attained if batches.rate == 1 else TwoWayLoss(attained), use.times))
+            above.append((TwoWayLoss(attained), use.times))
             below.append((attained, use.times))
         else:
-            laws, rest = parts_of([use])
-            others += rest
-            for law, times in laws:
-                if isinstance(law, SampledGaussian) and law.rate == 1:
-                    square += times / squared(law.noise)
-                    continue
-                above.append((DividedLoss(law, share), times))
-                below.append(above[-1])
-    if square:  # there is one for all of them
-        together = SampledGaussian(Fraction(1), square_root(1 / square), True)
-        above.append((DividedLoss(together, share), 1))
+            others.append(use)
+    for law, times in merged(lines):
+        above.append((DividedLoss(law, share), times))
         below.append(above[-1])
     if dealt:
         sketches = Sketches(Sketch.of(*loss.sketch(), times) for loss, times in above)

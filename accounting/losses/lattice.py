@@ -52,7 +52,7 @@ class LatticeTail:
         # beyond this c one step already weighs more than the precision can tell
         saddle = saddle.moved(composite, 0.7 * ctx.prec / float(self.step.mid()))
         self.c = arb(saddle.c)
-        length, *sides = period(composite, saddle, 0.7 * ctx.prec + 10)
+        length, sides = period(composite, saddle.c, saddle.level, 0.7 * ctx.prec + 10)
         if not math.isfinite(length):  # no float tells where to look: no time is enough
             raise OutOfTimeError("where the losses are to be looked at closely is not known")
         self.count = max(3, math.ceil(length / float(self.step.mid()))) | 1

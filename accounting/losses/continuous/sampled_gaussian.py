@@ -100,25 +100,9 @@ class SampledGaussian(FiniteLoss):
         c, at = s.real, _at if s.real.is_exact() else _at.__wrapped__  # only exact balls hash
         return acb(at(self, c, ctx.prec))
 
-    def rough(self, c: arb) -> tuple[arb, arb]:
-        """Bounds of M(c) without a rule.
-
-        Removing, p = c + 1 >= 1: (x + y)^p >= x^p + y^p below, Minkowski's inequality above, for x
-        = 1 - q and y = q dP/dQ, whose p-th moment is q^p e^(p(p-1)/(2 t^2)). Adding: Q(x <= z)
-        r(z)^-c for every z below, e^(c sup L) and, as sampling is post-processing, the moment for
-        q = 1 above.
-        """
-        noise, q = ball(self.noise), ball(self.rate)
-        log_moment = c * (c + 1) / (2 * noise**2)
-        if self.removing:
-            p = c + 1
-            least = (1 - q) ** p + q**p * log_moment.exp()
-            return least.lower(), ((1 - q + q * (log_moment / p).exp()) ** p).upper()
-        least = arb(1)
-        for z in (arb(0.25), *(-far * noise * (1 + noise) for far in (0, 1, 2, 4, 8, 16, 32))):
-            tail = (-z / (noise * arb(2).sqrt())).erfc() / 2
-            least = least.max((tail * (-c * (q * self._odds(z).expm1()).log1p()).exp()).lower())
-        return least, log_moment.exp().min((c * self.largest()).exp()).upper()
+    def log_unsampled(self, c: arb) -> arb:
+        """log M(c) for q = 1."""
+        return c * (c + 1) / (2 * ball(self.noise) ** 2)
 
     def cumulant(self, c: float) -> Cumulant:
         log_weights, losses, _ = self._floats(c)

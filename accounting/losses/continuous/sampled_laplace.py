@@ -59,19 +59,9 @@ class SampledLaplace(FiniteLoss):
         c, at = s.real, _at if s.real.is_exact() else _at.__wrapped__  # only exact balls hash
         return acb(at(self, c, ctx.prec))
 
-    def rough(self, c: arb) -> tuple[arb, arb]:
-        """Bounds of M(c) without a rule.
-
-        As for the Gaussian: removing, p-th powers of sums; adding, the atoms, and no sampling or
-        e^(c sup L).
-        """
-        q, moment = ball(self.rate), laplace.renyi_sum(ball(self.epsilon), c + 1)
-        if self.removing:
-            p = c + 1
-            least = (1 - q) ** p + q**p * moment
-            return least.lower(), ((1 - q + q * moment ** (1 / p)) ** p).upper()
-        atoms = sum((m * (-c * self._log_ratio(u)).exp() for m, u in self._atoms()), arb(0))
-        return atoms.max(arb(1)).lower(), moment.min((c * self.largest()).exp()).upper()
+    def log_unsampled(self, c: arb) -> arb:
+        """log M(c) for q = 1."""
+        return laplace.renyi_sum(ball(self.epsilon), c + 1).log()
 
     def terms(self, c: float, top: float, log_error: float) -> float:
         """How many nodes the rule has, about."""
