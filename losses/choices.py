@@ -150,6 +150,20 @@ def adaptive_epsilon(
         return _narrowed(game, arb(max(about, 0.0)).min(game.largest), measured, width, work)
 
 
+def played(
+    menus: Sequence[Menu],
+    delta: Fraction | None,
+    epsilon: Fraction | None,
+    width: Fraction,
+    work: float,
+) -> Enclosure:
+    """Of one of the two, at which the other is wanted."""
+    if epsilon is not None:
+        return adaptive_delta(menus, epsilon, width, work)
+    assert delta is not None
+    return adaptive_epsilon(menus, delta, width, work)
+
+
 def _narrowed(
     game: _Game,
     level: arb,

@@ -15,6 +15,7 @@ from functools import reduce
 from itertools import pairwise
 from typing import NamedTuple
 
+from attrs import evolve
 from flint import arb
 
 from ...exact.budget import spend
@@ -56,17 +57,16 @@ def dominating(laws: Sequence[Atoms]) -> Atoms:
         known = [law.exactly_escaping for law in laws if law.exactly_escaping is not None]
         exactly = max(known) if len(known) == len(laws) else None
         return Atoms([], [], escaping, missing, exactly_escaping=exactly)
-    profiles = [(ListedLoss([(law, 1)]), law.escaping() - escaping) for law in laws]
+    profiles = [ListedLoss([(evolve(law, missing=arb(0)), 1)]) for law in laws]
 
     def height(x: arb) -> _Height:
-        values = [value_at(x, profile.exceeding(x)) + less for profile, less in profiles]
+        values = [value_at(x, profile.exceeding(x)) - escaping for profile in profiles]
         top = max(range(len(values)), key=lambda index: values[index].mid())
         return _Height(x, reduce(arb.max, values), top)
 
     def crossing(x: arb, two: Sequence[int]) -> arb:
-        lines = [(profiles[index][0].exceeding(x), profiles[index][1]) for index in two]
-        (one, less), (other, more) = lines
-        return ((one.p + less - other.p - more) / (one.q - other.q)).log().mid()
+        one, other = (profiles[index].exceeding(x) for index in two)
+        return ((one.p - other.p) / (one.q - other.q)).log().mid()
 
     curve = [height(x) for x in points]
     pending = [] if regular else list(pairwise(curve))
@@ -83,7 +83,9 @@ def dominating(laws: Sequence[Atoms]) -> Atoms:
     curve.sort(key=lambda one: float(one.at.mid()))
     points, heights = [one.at for one in curve], [one.value for one in curve]
     gammas = [point.exp() for point in points]
-    finite = reduce(arb.max, (profile.p[0] + less for profile, less in profiles))  # at gamma = 0
+    # at gamma = 0
+    wholes = (one.p[0] + law.escaping() for one, law in zip(profiles, laws, strict=True))
+    finite = reduce(arb.max, wholes) - escaping
     slopes = [
         (before - after) / (right - left)
         for left, right, before, after in zip(
