@@ -13,13 +13,10 @@ import numpy as np
 
 from .cells import Reals
 
-_SEEN, _MANY = 500, 4000  # losses of one use that are looked at, where that is enough, and at most
-STEEP = 10.0  # tilt from which on as many are looked at as it needs
-_APART = 0.5  # tilt times the distance of losses that are looked at then, at most
+_SEEN = 500  # losses of one use that are looked at
 # The most that tilt times deviation is: so much, and so many sqrt(2 log 1/delta).
 _STEEPEST, _STEEPER = 6.0, 2.0
 _DOUBLINGS = 4  # how often twice that is tried where it does not reach
-_FEW_USES, _FEW_LOSSES = 2, 100
 _MOST_RARE = 30  # uses that may have such a loss
 _RARE = 1.0  # large losses that are expected in all uses, if these are told apart
 _SPARE = -2.0  # e^-nats may be outside of a window of N points: 2 log N and so much
@@ -47,16 +44,14 @@ class Sketch(NamedTuple):
 
     @staticmethod
     @np.errstate(all="ignore")
-    def of(losses: Reals, logs: Reals, count: int, tilt: float = 0.0) -> Sketch:
-        """Of runs of outcomes, where there are many; tilt: at which they are looked at."""
+    def of(losses: Reals, logs: Reals, count: int) -> Sketch:
+        """Of runs of outcomes, where there are many."""
         order = np.argsort(losses, kind="stable")
         sorted_losses = losses[order]
-        span = float(sorted_losses[-1] - sorted_losses[0])
-        seen = int(min(max(_SEEN, tilt * span / _APART), _MANY))
-        marks = np.linspace(sorted_losses[0], sorted_losses[-1], seen)
+        marks = np.linspace(sorted_losses[0], sorted_losses[-1], _SEEN)
         starts = np.unique(
             np.append(
-                np.arange(0, len(order), -(-len(order) // seen)),
+                np.arange(0, len(order), -(-len(order) // _SEEN)),
                 np.minimum(np.searchsorted(sorted_losses, marks), len(order) - 1),
             )
         )  # runs of few outcomes, and of losses near each other
@@ -70,12 +65,6 @@ class Sketch(NamedTuple):
     def most(self) -> float:
         """No loss is farther from 0."""
         return float(np.abs(self.losses).max())
-
-    @property
-    def gap(self) -> float:
-        """How far apart a few losses of few uses lie: so much Chernoff's bound may be off."""
-        few = self.releases <= _FEW_USES and len(self.losses) < _FEW_LOSSES
-        return float(np.ptp(self.losses)) / len(self.losses) if few else 0.0
 
     def cumulant(self, tilt: float) -> Reals:
         """log E e^(tilt L) of all uses, and its first two derivatives."""
@@ -157,7 +146,7 @@ class Sketches(tuple[Sketch, ...]):
         if log_delta is None:
             return best, epsilon, epsilon
         off = (math.log1p(c * math.sqrt(2 * math.pi * spread)) + 3) / c  # of Chernoff, at most
-        return best, max(epsilon - off - max(sketch.gap for sketch in self), 0.0), epsilon
+        return best, max(epsilon - off, 0.0), epsilon
 
     def log_delta(self, epsilon: float) -> float:
         """The logarithm of delta at this level, about: by Chernoff."""

@@ -34,8 +34,8 @@ from ..scenario import Scenario, Use
 from .continuous.mixture import LineLaw
 from .continuous.profile import merged
 from .continuous.uses import batch_law, line_law, plain_law
-from .dominating import dominating
 from .law import Atoms, CellLoss, FiniteLoss, Lattice
+from .listed import dominating
 from .product import MOST_TOGETHER, Factor, Product, outcomes
 
 MOST_OUTCOMES = 50_000  # of one use, that are listed; more are divided into blocks

@@ -22,7 +22,7 @@ from ...exact.enclosure import Enclosure
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import CAP, WIDTH, enclose_between, refine, working_precision
-from ...losses.choices import played
+from ...losses.choices import adaptive_delta, adaptive_epsilon
 from ...losses.lattice import BITS, refined
 from ...losses.planning import Sketch, Sketches
 from ..divergences.privacy_profile import Event, root_near, value_at
@@ -43,7 +43,7 @@ from .continuous.uses import has_no_outcomes
 from .lattice import LatticeTail
 from .law import Atoms
 from .listed import ListedLoss, count_values
-from .product import Charges, Product, outcomes, product_of, total_variation
+from .product import Charges, Product, outcomes, product_of
 
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
 _MOST_LISTED = 150_000  # values of a composed loss that are listed
@@ -220,7 +220,11 @@ def _over_choices(beside: Losses, product: Product, task: _Task) -> Enclosure:
     try:
         with working_precision(BITS):
             menus = product.menus(max(task.log_delta, LEAST_LOG_DELTA) - _BELOW_DELTA)
-        found = played(menus, task.delta, task.epsilon, task.goal / _BOTH_ENDS, task.work / 2)
+        play, at = (
+            (adaptive_delta, task.epsilon) if task.delta is None else (adaptive_epsilon, task.delta)
+        )
+        assert at is not None
+        found = play(menus, at, task.goal / _BOTH_ENDS, task.work / 2)
         return answer.intersection(found.found_by("adaptive choices, played out"))
     except (OutOfTimeError, DoesNotApplyError):
         return answer
@@ -266,19 +270,12 @@ def _measured(beside: Losses, product: Product, task: _Task) -> Enclosure:
                     return Enclosure.exactly(0)
                 return never_below(composite, ball(task.delta), charges)
             most = Enclosure(Fraction(0), largest_level(composite, charges, task.delta).upper)
-            if most.upper == 0 or _just_met(beside, product, task):
+            if most.upper == 0:
                 return Enclosure.exactly(0)
     if not beside.dominating and not task.points and (kind := _exactly(product, task)) is not None:
         with suppress(OutOfTimeError), within(_EXACT):
-            return _refined(product, kind, task, most).found_by(_BY_EVENTS[kind])
+            return _by_events(product, kind, task, most).found_by(_BY_EVENTS[kind])
     return _by_lattice(beside, product, task).intersection(most)
-
-
-def _just_met(beside: Losses, product: Product, task: _Task) -> bool:
-    if beside.dominating or task.points:
-        return False
-    distance = total_variation(product)
-    return distance is not None and task.delta is not None and distance <= task.delta
 
 
 def _exactly(product: Product, task: _Task) -> type[LatticeTail | ListedLoss] | None:
@@ -299,16 +296,39 @@ def _log_tail(log_delta: float) -> float:
     return log_delta - 0.7 * ctx.prec - 10
 
 
-def _refined(
+def _by_events(
     product: Product, kind: type[LatticeTail | ListedLoss], task: _Task, most: Enclosure
 ) -> Enclosure:
-    """By events; from above only where a pair dominates several: each precision has its own."""
+    """From above only where a pair dominates several: each precision has its own."""
     met = False
 
     def exact() -> Enclosure:
         tail = _log_tail(task.log_delta)
-        measure = _exact_delta if task.epsilon is not None else _exact_epsilon
-        return measure(product, kind, tail, task, most)
+        composite, charges = product.composite(tail), product.charges()
+        here, target = arb(0), arb(1)
+        if task.epsilon is not None:
+            here = ball(task.epsilon)
+            saddle: Saddle | None = saddle_at(composite, float(here.mid()))
+        elif task.delta is not None:
+            target = ball(task.delta)
+            saddle = towards(composite, target, charges)
+        if saddle is None:
+            return never_below(composite, target, charges)
+        events = (
+            ListedLoss(product.atoms(tail))
+            if kind is ListedLoss
+            else LatticeTail(composite, saddle)
+        )
+
+        def exceeding(level: arb, exact_level: Fraction | None = None) -> Event:
+            return charges.to_event(events.exceeding(level, exact_level), level)
+
+        if task.epsilon is not None:
+            value = value_at(here, exceeding(here, task.epsilon))
+            return enclose_between(value.lower().min(arb(1)), value.upper()).intersection(most)
+        if saddle.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= target:
+            return Enclosure.exactly(0)
+        return root_near(arb(saddle.level), target, exceeding, most).intersection(most)
 
     def above() -> Enclosure:
         nonlocal met
@@ -319,51 +339,6 @@ def _refined(
     if product.is_exact:
         return refine(exact, width=task.width, cap=task.cap)
     return refine(above, width=task.width, cap=task.cap, enough=lambda _: met)
-
-
-def _events(
-    product: Product, kind: type[LatticeTail | ListedLoss], tail: float, saddle: Saddle
-) -> LatticeTail | ListedLoss:
-    if kind is ListedLoss:
-        return ListedLoss(product.atoms(tail))
-    return LatticeTail(product.composite(tail), saddle)
-
-
-def _exact_delta(
-    product: Product,
-    kind: type[LatticeTail | ListedLoss],
-    tail: float,
-    task: _Task,
-    most: Enclosure,
-) -> Enclosure:
-    assert task.epsilon is not None
-    here = ball(task.epsilon)
-    saddle = saddle_at(product.composite(tail), float(here.mid()))
-    event = _events(product, kind, tail, saddle).exceeding(here, task.epsilon)
-    value = value_at(here, product.charges().to_event(event, here))
-    return enclose_between(value.lower().min(arb(1)), value.upper()).intersection(most)
-
-
-def _exact_epsilon(
-    product: Product,
-    kind: type[LatticeTail | ListedLoss],
-    tail: float,
-    task: _Task,
-    most: Enclosure,
-) -> Enclosure:
-    assert task.delta is not None
-    target, composite, charges = ball(task.delta), product.composite(tail), product.charges()
-    saddle = towards(composite, target, charges)
-    if saddle is None:
-        return never_below(composite, target, charges)
-    events = _events(product, kind, tail, saddle)
-
-    def exceeding(level: arb) -> Event:
-        return charges.to_event(events.exceeding(level), level)
-
-    if saddle.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= target:
-        return Enclosure.exactly(0)
-    return root_near(arb(saddle.level), target, exceeding, most).intersection(most)
 
 
 def _beyond_all_losses(

@@ -33,13 +33,12 @@ geometric mean is less than S.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from attrs import frozen
-from flint import acb, acb_mat, arb, arb_mat, ctx
+from flint import acb, arb, arb_mat, ctx
 from numpy.typing import NDArray
 
 from ....exact.budget import spend
@@ -51,7 +50,6 @@ from .line import Line, Table, powers
 _MOST_NODES = 60_000
 _MOST_BITS = 1e8  # of nodes together, for one inverse moment
 _NAT = math.log(2)
-_MOST_MOMENTS = 64
 _HEIGHTS = np.geomspace(1e-15, 1e15, 600)
 
 
@@ -95,10 +93,6 @@ class Average:
         turn = self.mu * arb(a)
         at = c * turn.cos() + y * turn.sin()
         return ((arb(a) ** 2 / 2 * self.steps).exp() * self.transform(at.lower())).upper()
-
-    def moment(self, order: int) -> arb:
-        """E S^order."""
-        return self.moments(order)[order]
 
     def moments(self, most: int) -> list[arb]:
         """E S^n for n = 0, ..., most."""
@@ -179,19 +173,6 @@ class Average:
         best = int(heights.argmin())
         return float(heights[best]), float(turns[best] / size)
 
-    def log_above(self, level: float) -> float:
-        """log E (S - e^level)^+ is at most this, about: s^n bounds (s - x)^+."""
-        found = 0.0
-        for n, log_moment in enumerate(self._log_moments[2:], start=2):
-            bound = log_moment + (1 - n) * level + (n - 1) * math.log(n - 1) - n * math.log(n)
-            found = min(found, bound)
-        return found
-
-    @cached_property
-    def _log_moments(self) -> list[float]:
-        with working_precision(128):
-            return [float(moment.log().mid()) for moment in self.moments(_MOST_MOMENTS)]
-
 
 def _tilt_error(b: arb, step: arb, theta: float) -> arb:
     """By how much the rule for Gamma(b) E S^-b errs, relatively."""
@@ -214,14 +195,10 @@ class Below:
             self.most = self.length.lower()
             count = max(3, math.ceil(height / float(self.spacing.mid())))
             values = Table(average.line(self.c, need + 15), self.spacing).transforms(count)
-            share, weighed = self.spacing / arb.pi(), []
+            share, self.nodes = self.spacing / arb.pi(), list[acb]()
             for j, value in enumerate(values):
                 u = acb(self.c, self.spacing * j)
-                weighed.append(value**average.steps / u**2 * (share if j else share / 2))
-            self.columns = 1 << (count.bit_length() // 2)
-            rows = -(-count // self.columns)
-            weighed += [acb(0)] * (rows * self.columns - count)
-            self.sum = acb_mat(rows, self.columns, weighed)
+                self.nodes.append(value**average.steps / u**2 * (share if j else share / 2))
             end = self.spacing * count
             turned = average.log_decay(c, float(end.mid()))[1]
             far = average.decay(self.c, end, turned)
@@ -229,32 +206,15 @@ class Below:
 
     def __call__(self, x: arb) -> arb:
         """G(x), a ball."""
-        return self.many([x])[0]
-
-    def many(self, levels: Sequence[arb]) -> list[arb]:
-        """G at each of these."""
         with working_precision(self.bits):
-            # sum of w_j z^j by rows: powers from halves and products of matrices, since the boxes
-            # of complex balls swell in Horner's scheme
-            waves = [acb(0, self.spacing * x).exp() for x in levels]
-            within = powers(waves, self.columns)
-            strides = [one * other for one, other in zip(within[-1], waves, strict=True)]
-            table = acb_mat(self.columns, len(waves), [value for row in within for value in row])
-            parts, rows = (self.sum * table).entries(), self.sum.nrows()
-            totals, count = [acb(0)] * len(waves), len(waves)
-            for k, turned in enumerate(powers(strides, rows)):
-                row = parts[k * count : (k + 1) * count]
-                totals = [t + a * b for t, a, b in zip(totals, row, turned, strict=True)]
-            return [self._from(total.real, x) for total, x in zip(totals, levels, strict=True)]
-
-    def _from(self, value: arb, x: arb) -> arb:
-        if not x <= self.most:
-            return (x - 1).max(arb(0)).union(x)
-        value = (self.c * x).exp() * (value + arb(0, self.rest))
-        fall = (-self.c * self.length).exp()
-        aliases = x * fall / (1 - fall) + self.length * fall / (1 - fall) ** 2
-        value -= aliases.union(arb(0))
-        return value.max(x - 1).max(arb(0)).min(x)
+            if not x <= self.most:
+                return (x - 1).max(arb(0)).union(x)
+            waves = powers([acb(0, self.spacing * x).exp()], len(self.nodes))
+            terms = (node * wave for node, (wave,) in zip(self.nodes, waves, strict=True))
+            value = (self.c * x).exp() * (sum(terms, acb(0)).real + arb(0, self.rest))
+            fall = (-self.c * self.length).exp()
+            aliases = x * fall / (1 - fall) + self.length * fall / (1 - fall) ** 2
+            return (value - aliases.union(arb(0))).max(x - 1).max(arb(0)).min(x)
 
 
 @lru_cache(maxsize=32)

@@ -27,6 +27,7 @@ from ....exact.errors import DoesNotApplyError
 from ....exact.precision import enclose_between
 from ....exact.roots import met_near
 from ..composite import Composite, Saddle, aliases, period
+from .line import powers
 from .mixture import LineLaw
 from .sampled_gaussian import SampledGaussian
 
@@ -103,7 +104,7 @@ class Profile:
         """A lower and an upper bound of delta(level)."""
         spend()
         total, turn = arb(0), acb(0, -self.spacing * level).exp()
-        for wave, value in zip(_turns(turn, len(self.nodes)), self.nodes, strict=True):
+        for (wave,), value in zip(powers([turn], len(self.nodes)), self.nodes, strict=True):
             total += (value * wave).real
         unit = (-self.c * level).exp()
         total = unit * total + arb(0, (unit * self.rest).upper())
@@ -133,14 +134,6 @@ def _planned(parts: Gaussians, c: float, level: float, log_delta: float, log_wid
 def _log_rest(parts: Gaussians, c: float, y: float) -> float:
     """How far below M(c) what lies beyond y is, about."""
     return sum(times * law.log_decay(c, y) for law, times in parts) - math.log(y)
-
-
-def _turns(turn: acb, count: int) -> list[acb]:
-    """Powers 0, ..., count - 1, each from two of half the exponent."""
-    powers = [acb(1), turn][:count]
-    for k in range(2, count):
-        powers.append(powers[k // 2] * powers[k - k // 2])
-    return powers
 
 
 def is_few(parts: Parts, c: float) -> bool:

@@ -26,11 +26,10 @@ from ....exact.number import ball
 from ....exact.precision import CAP, WIDTH, enclose_between, refine, working_precision
 from ....exact.roots import met_between
 from ....exact.square_root import square_root, squared
-from ..composite import NO_LATTICE, Composite, Together, saddle_at, saddle_for
+from ..composite import NO_LATTICE, Composite, saddle_at, saddle_for
 from .inversion import Gaussians, Parts, Profile, between, is_few, plan, root
 from .mixture import LineLaw
 from .sampled_gaussian import SampledGaussian
-from .sampled_laplace import SampledLaplace
 
 WORK = 4.0  # about how many seconds an inversion may take
 
@@ -97,7 +96,7 @@ def delta(
     parts: as `is_known`, all in one direction. work: about how many seconds an inversion may take.
     """
     parts = merged(parts)
-    if not parts or _never_exceed(parts, epsilon):
+    if not parts:
         return Enclosure.exactly(0)
     if (law := _single(parts)) is not None:
         return refine(lambda: _between(law.profile(ball(epsilon))), width=width).found_by(_CLOSED)
@@ -165,15 +164,6 @@ def falling_root(delta: Callable[[arb], arb], target: Fraction) -> Enclosure:
     lower, _ = fallen(lambda level: not delta(level) >= goal)
     _, upper = fallen(lambda level: bool(delta(level) <= goal))
     return between(lower, upper)
-
-
-def _never_exceed(parts: Parts, level: Fraction) -> bool:
-    """Is no loss above the level, for certain?"""
-    if all(isinstance(law, SampledLaplace) and law.rate == 1 for law, _ in parts):
-        largest = sum(law.epsilon * k for law, k in parts if isinstance(law, SampledLaplace))
-        return largest <= level
-    with working_precision(_BITS):
-        return bool(Together(tuple(parts)).largest() <= ball(level))
 
 
 def _inverted(parts: Parts, width: Fraction, attempt: Callable[[float], Enclosure]) -> Enclosure:
