@@ -17,6 +17,7 @@ _SEEN = 500  # losses of one use that are looked at
 # The most that tilt times deviation is: so much, and so many sqrt(2 log 1/delta).
 _STEEPEST, _STEEPER = 6.0, 2.0
 _DOUBLINGS = 4  # how often twice that is tried where it does not reach
+_FEW_USES, _FEW_LOSSES = 2, 100
 _MOST_RARE = 30  # uses that may have such a loss
 _RARE = 1.0  # large losses that are expected in all uses, if these are told apart
 _SPARE = -2.0  # e^-nats may be outside of a window of N points: 2 log N and so much
@@ -65,6 +66,12 @@ class Sketch(NamedTuple):
     def most(self) -> float:
         """No loss is farther from 0."""
         return float(np.abs(self.losses).max())
+
+    @property
+    def gap(self) -> float:
+        """How far apart a few losses of few uses lie: so much Chernoff's bound may be off."""
+        few = self.releases <= _FEW_USES and len(self.losses) < _FEW_LOSSES
+        return float(np.ptp(self.losses)) / len(self.losses) if few else 0.0
 
     def cumulant(self, tilt: float) -> Reals:
         """log E e^(tilt L) of all uses, and its first two derivatives."""
@@ -146,7 +153,7 @@ class Sketches(tuple[Sketch, ...]):
         if log_delta is None:
             return best, epsilon, epsilon
         off = (math.log1p(c * math.sqrt(2 * math.pi * spread)) + 3) / c  # of Chernoff, at most
-        return best, max(epsilon - off, 0.0), epsilon
+        return best, max(epsilon - off - max(sketch.gap for sketch in self), 0.0), epsilon
 
     def log_delta(self, epsilon: float) -> float:
         """The logarithm of delta at this level, about: by Chernoff."""

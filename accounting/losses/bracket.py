@@ -31,9 +31,8 @@ from ..grid.cells import DividedLoss
 from ..grid.dealt import DealtSteps
 from ..grid.two_way import TwoWayLoss
 from ..scenario import Scenario, Use
-from .continuous.mixture import LineLaw
 from .continuous.profile import merged
-from .continuous.uses import batch_law, line_law, plain_law
+from .continuous.uses import batch_law, parts_of, plain_law
 from .law import Atoms, CellLoss, FiniteLoss, Lattice
 from .listed import dominating
 from .product import MOST_TOGETHER, Factor, Product, outcomes
@@ -50,21 +49,21 @@ Parts: TypeAlias = Sequence[tuple[CellLoss, int]]
 
 
 class Losses(NamedTuple):
-    """attained: None where it is the same."""
+    """What dominates, and statistics of what is attained."""
 
     dominating: Parts = ()
-    attained: Parts | None = None
+    attained: Parts = ()
 
     def plus(self, other: Losses) -> Losses:
         """Both together."""
         above = [*self.dominating, *other.dominating]
-        if self.attained is None and other.attained is None:
-            return Losses(above)
-        each = (self, other)
-        below = [
-            losses.dominating if losses.attained is None else losses.attained for losses in each
-        ]
-        return Losses(above, [part for parts in below for part in parts])
+        return Losses(above, [*self.attained, *other.attained])
+
+    @property
+    def is_exact(self) -> bool:
+        """Are both the same?"""
+        above, below = ([loss for loss, _ in some] for some in self)
+        return above == below
 
 
 @frozen(eq=False)
@@ -94,14 +93,12 @@ def losses_of(uses: Scenario, log_delta: float, log_tail: float) -> tuple[Losses
     log_delta: of the delta where they are looked at, about. log_tail: of the P-mass of all uses
     together that may be left out.
     """
-    lines, others = list[tuple[LineLaw, int]](), list[Use]()
+    others, (laws, rest) = list[Use](), parts_of(list(map(Use._make, uses)), alone=False)
     above, below = list[tuple[CellLoss, int]](), list[tuple[CellLoss, int]]()
     dealt = list[tuple[Allocation, int]]()
     share = log_tail - math.log(sum(times for _, times in uses))
-    for use in map(Use._make, uses):
-        if (law := line_law(use.mechanism)) is not None:
-            lines.append((law, use.times))
-        elif (one := allocation(use.mechanism)) is not None:
+    for use in rest:
+        if (one := allocation(use.mechanism)) is not None:
             for steps, groups in one.groups:
                 loss = AllocatedLoss(one.scale / one.sensitivity, steps, one.removing, share)
                 above.append((loss, groups * use.times))
@@ -115,7 +112,7 @@ def losses_of(uses: Scenario, log_delta: float, log_tail: float) -> tuple[Losses
             below.append((attained, use.times))
         else:
             others.append(use)
-    for law, times in merged(lines):
+    for law, times in merged(laws):
         above.append((DividedLoss(law, share), times))
         below.append(above[-1])
     if dealt:
@@ -126,8 +123,7 @@ def losses_of(uses: Scenario, log_delta: float, log_tail: float) -> tuple[Losses
             below.append(
                 (DealtSteps(noise, one.taken, one.steps, one.removing, share, tilt), times)
             )
-    same = [loss for loss, _ in above] == [loss for loss, _ in below]
-    return Losses(above, None if same else below), tuple(others)
+    return Losses(above, below), tuple(others)
 
 
 def by_blocks(product: Product) -> Product:
@@ -169,8 +165,6 @@ def _is_closed(factor: Factor) -> bool:
 def discrete_losses(product: Product, log_tail: float) -> Losses:
     """Of all factors, loss by loss where these are few, else by blocks of outcomes."""
     above = [(_loss(product, one, log_tail), one.times) for one in product.factors]
-    if not any(isinstance(loss, BlockLoss) for loss, _ in above):
-        return Losses(above)
     below = [
         (Statistic(loss) if isinstance(loss, BlockLoss) else loss, times) for loss, times in above
     ]

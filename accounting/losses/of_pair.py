@@ -212,10 +212,6 @@ def _between(pair: ShiftPair, low: int, high: int, bits: int) -> Atoms:
     spend(_OUTCOME * (high - low + shift))
     balls = law.balls(low - shift, high)
     beyond = law.lower_tail(low - 1) - escaping + law.upper_tail(high + 1)
-    if isinstance(law, DiscreteGaussian):  # log p(x)/p(x - d) = (d^2 - 2 d x)/(2 sigma2)
-        rate = shift / (2 * ball(law.sigma2))
-        exactly_known = [(shift - 2 * x) * rate for x in range(low, high + 1)]
-        return Atoms(balls[shift:], exactly_known, escaping, beyond, exactly_escaping=exactly)
     logs = [mass.log() for mass in balls]
     masses, losses, missing = [], [], beyond.max(arb(0))
     for mass, p, q in zip(balls[shift:], logs[shift:], logs, strict=False):

@@ -260,7 +260,8 @@ def _measured(beside: Losses, product: Product, task: _Task) -> Enclosure:
     with working_precision(BITS):
         composite, charges = _together(beside, product), product.charges()
         if task.epsilon is not None:
-            if (flat := _beyond_all_losses(composite, charges, task.epsilon)) is not None:
+            if _is_beyond(composite, task.epsilon):
+                flat = infinite_losses(composite, charges, ball(task.epsilon).exp())
                 return flat.found_by(_BY_LARGEST)
             most = Enclosure.probability()
         else:
@@ -341,17 +342,13 @@ def _by_events(
     return refine(above, width=task.width, cap=task.cap, enough=lambda _: met)
 
 
-def _beyond_all_losses(
-    composite: Together, charges: Charges, epsilon: Fraction
-) -> Enclosure | None:
-    """delta(epsilon) where no finite loss exceeds epsilon for certain; None elsewhere."""
-    if not composite.is_void():
-        summit, level = composite.summit(), ball(epsilon)
-        if not (composite.largest() <= level if summit is None else summit <= epsilon):
-            return None
-        if not composite.missing() <= 0:  # what is left out may have larger losses
-            return None
-    return infinite_losses(composite, charges, ball(epsilon).exp())
+def _is_beyond(composite: Together, epsilon: Fraction) -> bool:
+    """Does no finite loss exceed epsilon, for certain? What is left out may be larger."""
+    if composite.is_void():
+        return True
+    summit = composite.summit()
+    over = composite.largest() <= ball(epsilon) if summit is None else summit <= epsilon
+    return bool(over and composite.missing() <= 0)
 
 
 def _together(beside: Losses, product: Product, log_tail: float = FIRST_TAIL) -> Together:
@@ -391,7 +388,7 @@ def _by_lattice(beside: Losses, product: Product, task: _Task) -> Enclosure:
                 return enclosure
         answers = refined(
             losses.dominating,
-            attained=losses.attained,
+            attained=None if losses.is_exact else losses.attained,
             delta=target,
             epsilon=None if task.epsilon is None else ball(task.epsilon),
             charged=product.charges(),
@@ -412,7 +409,7 @@ def _by_lattice(beside: Losses, product: Product, task: _Task) -> Enclosure:
                 raise
     assert enclosure is not None
     if not enclosure.is_within(task.goal):
-        enclosure = enclosure.because(NO_LATTICE if losses.attained is None else BETWEEN)
+        enclosure = enclosure.because(NO_LATTICE if losses.is_exact else BETWEEN)
     return enclosure.found_by(_BY_LATTICE)
 
 

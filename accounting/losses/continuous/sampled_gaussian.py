@@ -93,8 +93,6 @@ class SampledGaussian(FiniteLoss):
 
     def transform(self, s: acb) -> acb:
         """M(s), Im s = 0."""
-        if s.imag != 0:
-            raise ValueError("on a line the transform is made all at once: line()")
         c, at = s.real, _at if s.real.is_exact() else _at.__wrapped__  # only exact balls hash
         return acb(at(self, c, ctx.prec))
 

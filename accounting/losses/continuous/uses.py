@@ -121,9 +121,9 @@ def line_law(mechanism: Mechanism, alone: bool = False) -> LineLaw | None:
     return None if noise is None else plain_law(noise, noise.removing)
 
 
-def parts_of(uses: Sequence[Use]) -> tuple[Parts, tuple[Use, ...]]:
-    """The losses of the continuous uses, and the others."""
-    alone = sum(use.times for use in uses) == 1
+def parts_of(uses: Sequence[Use], alone: bool | None = None) -> tuple[Parts, tuple[Use, ...]]:
+    """The losses of the continuous uses, and the others. alone: whether a single one is all."""
+    alone = sum(use.times for use in uses) == 1 if alone is None else alone
     laws = [(line_law(use.mechanism, alone), use) for use in uses]
     others = tuple(use for law, use in laws if law is None)
     return [(law, use.times) for law, use in laws if law is not None], others
