@@ -39,7 +39,7 @@ from ....exact.enclosure import Enclosure
 from ....exact.errors import DoesNotApplyError
 from ....exact.number import ball
 from ....exact.precision import WIDTH, enclose_between, refine, working_precision
-from ....exact.roots import halved
+from ....exact.roots import first_met_near, halved
 from ....mechanisms.allocation import Allocation, allocation
 from ...divergences import gaussian
 from ...scenario import Use
@@ -107,6 +107,7 @@ def allocated_epsilon(parts: Parts, target: Fraction) -> Enclosure:
     try:
         with working_precision(_precision(tail)):
             goal = ball(target)
+            bounds(arb(_far(parts, log_delta)))  # one integral for all levels up to there
             if bounds(arb(0))[1] <= goal:
                 return Enclosure.exactly(0)
             start, slope = _near(bounds, goal, float(known.upper))
@@ -186,6 +187,13 @@ def _one_epoch(parts: Parts, tail: float) -> Bounds | None:
         return value.lower(), value.upper()
 
     return bounds
+
+
+def _far(parts: Parts, log_delta: float) -> float:
+    """A level beyond which one epoch, the user removed, has less than this delta, about."""
+    one = parts[0][0]
+    average = Average(one.scale / one.sensitivity, one.steps // one.taken)
+    return first_met_near(lambda i: bool(average.log_above(i / 64) <= log_delta), 1, 0) / 64
 
 
 def _near(bounds: Bounds, goal: arb, scale: float) -> tuple[float, float]:

@@ -34,22 +34,23 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from attrs import frozen
-from flint import acb, arb, arb_mat, ctx
+from flint import acb, acb_mat, arb, arb_mat, ctx
 from numpy.typing import NDArray
 
 from ....exact.budget import spend
 from ....exact.errors import DoesNotApplyError
 from ....exact.number import ball
 from ....exact.precision import working_precision
-from .line import Line, Table, powers
+from .line import Line, powers
 
 _MOST_NODES = 60_000
 _MOST_BITS = 1e8  # of nodes together, for one inverse moment
 _NAT = math.log(2)
+_MOST_MOMENTS = 64
 _HEIGHTS = np.geomspace(1e-15, 1e15, 600)
 
 
@@ -173,6 +174,19 @@ class Average:
         best = int(heights.argmin())
         return float(heights[best]), float(turns[best] / size)
 
+    def log_above(self, level: float) -> float:
+        """log E (S - e^level)^+ is at most this, about: s^n bounds (s - x)^+."""
+        found = 0.0
+        for n, log_moment in enumerate(self._log_moments[2:], start=2):
+            bound = log_moment + (1 - n) * level + (n - 1) * math.log(n - 1) - n * math.log(n)
+            found = min(found, bound)
+        return found
+
+    @cached_property
+    def _log_moments(self) -> list[float]:
+        with working_precision(128):
+            return [float(moment.log().mid()) for moment in self.moments(_MOST_MOMENTS)]
+
 
 def _tilt_error(b: arb, step: arb, theta: float) -> arb:
     """By how much the rule for Gamma(b) E S^-b errs, relatively."""
@@ -194,11 +208,15 @@ class Below:
             self.length = 2 * arb.pi() / self.spacing
             self.most = self.length.lower()
             count = max(3, math.ceil(height / float(self.spacing.mid())))
-            values = Table(average.line(self.c, need + 15), self.spacing).transforms(count)
-            share, self.nodes = self.spacing / arb.pi(), list[acb]()
+            values = average.line(self.c, need + 15).transforms(self.spacing, count)
+            share, weighed = self.spacing / arb.pi(), []
             for j, value in enumerate(values):
                 u = acb(self.c, self.spacing * j)
-                self.nodes.append(value**average.steps / u**2 * (share if j else share / 2))
+                weighed.append(value**average.steps / u**2 * (share if j else share / 2))
+            self.columns = 1 << (count.bit_length() // 2)
+            rows = -(-count // self.columns)
+            weighed += [acb(0)] * (rows * self.columns - count)
+            self.sum = acb_mat(rows, self.columns, weighed)
             end = self.spacing * count
             turned = average.log_decay(c, float(end.mid()))[1]
             far = average.decay(self.c, end, turned)
@@ -209,8 +227,12 @@ class Below:
         with working_precision(self.bits):
             if not x <= self.most:
                 return (x - 1).max(arb(0)).union(x)
-            waves = powers([acb(0, self.spacing * x).exp()], len(self.nodes))
-            terms = (node * wave for node, (wave,) in zip(self.nodes, waves, strict=True))
+            # sum of w_j z^j by rows, powers from halves: in Horner's scheme complex balls swell
+            wave = acb(0, self.spacing * x).exp()
+            within = [power for (power,) in powers([wave], self.columns)]
+            parts = (self.sum * acb_mat(self.columns, 1, within)).entries()
+            turned = powers([within[-1] * wave], len(parts))
+            terms = (part * power for part, (power,) in zip(parts, turned, strict=True))
             value = (self.c * x).exp() * (sum(terms, acb(0)).real + arb(0, self.rest))
             fall = (-self.c * self.length).exp()
             aliases = x * fall / (1 - fall) + self.length * fall / (1 - fall) ** 2

@@ -30,6 +30,7 @@ from ..composite import NO_LATTICE, Composite, saddle_at, saddle_for
 from .inversion import Gaussians, Parts, Profile, between, is_few, plan, root
 from .mixture import LineLaw
 from .sampled_gaussian import SampledGaussian
+from .sampled_laplace import SampledLaplace
 
 WORK = 4.0  # about how many seconds an inversion may take
 
@@ -99,6 +100,8 @@ def delta(
     if not parts:
         return Enclosure.exactly(0)
     if (law := _single(parts)) is not None:
+        if isinstance(law, SampledLaplace) and law.rate == 1 and law.epsilon <= epsilon:
+            return Enclosure.exactly(0)  # its largest loss, which no ball tells
         return refine(lambda: _between(law.profile(ball(epsilon))), width=width).found_by(_CLOSED)
     gaussians = _gaussians(parts)
 
