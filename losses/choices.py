@@ -30,9 +30,8 @@ sum Q(W' = k) e^(k step) beta, of the points k steps on. Before the first point 
 that accepts infinite losses alone, beyond the last one that of the last. Missing outcomes are never
 accepted.
 
-*Width.* Chords and rounded losses cost O(step^2) a use. Where all losses are multiples of one step,
-nothing is lost at the points but rounding. The level of a delta is found by moving the lattice to
-where the best policy reaches it: Newton's method for a convex function, exact where it is linear.
+*Width.* Chords and rounded losses cost O(step^2) a use. The level of a delta is found by moving the
+lattice to where the best policy reaches it: Newton's method for a convex function.
 
 *Rounding.* A sum of n non-negative products of floats is off by at most a factor (1 + u)^(n+1),
 u = 2^-53, in any order, and by n 2^-1075 for products that underflow. Both are charged at every
@@ -83,12 +82,10 @@ _Bounds: TypeAlias = tuple[arb, arb, arb | None]  # and through which level the 
 _BITS = 128
 _SPEED = 1.2e9  # weights times points a second, about
 _CALL = 600  # points that one more call of numpy is worth
-_FEWEST, _FIRST, _MOST = 48, 256, 2_000_000  # points of a lattice
+_FEWEST, _FIRST = 48, 256  # points of a lattice
 _LEAST_WIDTH = 1e-13  # what the rounding of floats allows
-_MOST_RUNS = 12  # of one lattice that all losses are on
 _FINER, _FINEST = 1.1, 8.0  # so much finer a lattice is than the one before
 _ENOUGH = 8  # steps of a level, which then is a multiple of them
-_NOTHING = 2.0**-90  # rests of divisions that are rounding
 _LITTLE = 1e-9  # Newton's method aims at no more than that below a delta, relatively
 _CHUNK = 8192  # points at a time: they stay in the processor's first cache
 _UNIT, _TINY = 2.0**-52, 1e-305  # _TINY: more than what underflows in a sum of a million products
@@ -158,36 +155,26 @@ def _narrowed(
     work: float,
 ) -> Enclosure:
     """On ever finer lattices through this level, until the width is reached or the work is done."""
-    left, aim = max(work, 0.01) * _SPEED, _LEAST_WIDTH
-    game.log_tail = math.log(aim)
-    unit, low, high, gap, runs = game.unit(), arb(0), arb.pos_inf(), math.inf, 0
-    if unit is None or _MOST_RUNS * game.cost(unit) > left:
-        unit, aim = None, max(float(width), aim)
-        game.log_tail = math.log(aim)
-        step = arb(game.span / _FIRST)
-        while game.cost(step) > left and step * _FEWEST < game.span:
-            step *= _FINER
-        if game.cost(step) > 4 * left:
-            raise DoesNotApplyError(
-                f"tables for {game.tables} ways to play are more than the work allows"
-            )
+    left, aim = max(work, 0.01) * _SPEED, max(float(width), _LEAST_WIDTH)
+    game.log_tail, step = math.log(aim), arb(game.span / _FIRST)
+    low, high, gap = arb(0), arb.pos_inf(), math.inf
+    while game.cost(step) > left and step * _FEWEST < game.span:
+        step *= _FINER
+    if game.cost(step) > 4 * left:
+        raise DoesNotApplyError(
+            f"tables for {game.tables} ways to play are more than the work allows"
+        )
     while True:
-        if unit is None:  # the kink of V_K, at 0, is on the lattice as well
-            enough = level > _ENOUGH * step
-            lattice = _Lattice(game, level / -floor_of(-level / step) if enough else step)
-        elif not runs:
-            lattice = _Lattice(game, unit)
-        left, runs = left - game.cost(lattice.step), runs + 1
+        # the kink of V_K, at 0, is on the lattice as well
+        enough = level > _ENOUGH * step
+        lattice = _Lattice(game, level / -floor_of(-level / step) if enough else step)
+        left -= game.cost(lattice.step)
         lower, upper, start = measured(lattice, lattice.played(level))
-        low, high, before = low.max(lower).lower(), high.min(upper).upper(), gap
+        low, high = low.max(lower).lower(), high.min(upper).upper()
         gap = math.inf if high == math.inf else float((high - low) / high) if high > low else 0.0
         if gap <= aim:
             break
         level = level if start is None else start.mid()
-        if unit is not None:
-            if start is None or runs == _MOST_RUNS or gap >= before:
-                break
-            continue
         finer = min(math.sqrt(gap / aim) * 1.2, _FINEST) if gap < 0.3 else 4.0
         while finer > _FINER and game.cost(step / finer) > left:
             finer /= 1.05
@@ -251,23 +238,6 @@ class _Game:
         """Of the longest table; single losses are not far more steps than it has points."""
         low, high = self.ends(self.counts)
         return max(high - low, min(float(np.abs(self._ends).max()), 50.0) / 50)
-
-    def unit(self) -> arb | None:
-        """What all losses are multiples of, as far as balls tell, by Euclid's algorithm.
-
-        None where that is too fine.
-        """
-        unit, finest = arb(0), self.span / _MOST
-        for x in dict.fromkeys(loss.mid() for law in self.losses for loss in law.losses):
-            remainder = abs(x)
-            while remainder > _NOTHING:
-                if remainder < finest:
-                    return None
-                unit, remainder = (
-                    remainder,
-                    abs(unit - remainder * floor_of(unit / remainder + 0.5)).mid(),
-                )
-        return unit if unit > 0 else arb(1)
 
     def cost(self, step: arb) -> float:
         """Weights times points: two weights a loss above, one in two arrays below."""

@@ -52,7 +52,7 @@ from numpy.typing import NDArray
 from ..exact.precision import floor_of
 from .cells import Loss, Pair, Reals, gathered, log_about, on_lattice
 from .fourier import SAFE, TINY, Spectrum, U, as_floats, backward, forward, series
-from .planning import LEAST_STEP, STEEP, Plan, Sketch, Sketches, Window, planned
+from .planning import LEAST_STEP, Plan, Sketch, Sketches, Window, planned
 
 Parts: TypeAlias = Sequence[tuple[Loss, int]]
 
@@ -579,13 +579,9 @@ def compose(
     log_delta = None
     if delta is not None:
         log_delta = max(log_about(delta - infinite), log_about(delta) - 30)
-    level, steep = None if epsilon is None else float(epsilon.mid()), 0.0
-    for _ in range(2):  # by steep tilts more has to be looked at
-        sketches = [Sketch.of(*term.sketch(), times, steep) for term, times in parts]
-        plan = planned(sketches, points, log_delta, level)
-        if plan.tilt < STEEP:
-            break
-        steep = plan.tilt
+    level = None if epsilon is None else float(epsilon.mid())
+    sketches = [Sketch.of(*term.sketch(), times) for term, times in parts]
+    plan = planned(sketches, points, log_delta, level)
     each = [
         folded(term, sketch, plan) for (term, _), sketch in zip(parts, plan.sketches, strict=True)
     ]

@@ -13,9 +13,7 @@ import numpy as np
 
 from .cells import Reals
 
-_SEEN, _MANY = 500, 4000  # losses of one use that are looked at, where that is enough, and at most
-STEEP = 10.0  # tilt from which on as many are looked at as it needs
-_APART = 0.5  # tilt times the distance of losses that are looked at then, at most
+_SEEN = 500  # losses of one use that are looked at
 # The most that tilt times deviation is: so much, and so many sqrt(2 log 1/delta).
 _STEEPEST, _STEEPER = 6.0, 2.0
 _DOUBLINGS = 4  # how often twice that is tried where it does not reach
@@ -47,16 +45,14 @@ class Sketch(NamedTuple):
 
     @staticmethod
     @np.errstate(all="ignore")
-    def of(losses: Reals, logs: Reals, count: int, tilt: float = 0.0) -> Sketch:
-        """Of runs of outcomes, where there are many; tilt: at which they are looked at."""
+    def of(losses: Reals, logs: Reals, count: int) -> Sketch:
+        """Of runs of outcomes, where there are many."""
         order = np.argsort(losses, kind="stable")
         sorted_losses = losses[order]
-        span = float(sorted_losses[-1] - sorted_losses[0])
-        seen = int(min(max(_SEEN, tilt * span / _APART), _MANY))
-        marks = np.linspace(sorted_losses[0], sorted_losses[-1], seen)
+        marks = np.linspace(sorted_losses[0], sorted_losses[-1], _SEEN)
         starts = np.unique(
             np.append(
-                np.arange(0, len(order), -(-len(order) // seen)),
+                np.arange(0, len(order), -(-len(order) // _SEEN)),
                 np.minimum(np.searchsorted(sorted_losses, marks), len(order) - 1),
             )
         )  # runs of few outcomes, and of losses near each other

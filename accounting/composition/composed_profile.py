@@ -15,7 +15,7 @@ from ...exact.budget import QUICK, OutOfTimeError, quickly
 from ...exact.enclosure import ContradictionError, Enclosure
 from ...exact.rows import written
 from ..figure import Figure, meeting
-from ..losses.continuous import allocated, batches, profile
+from ..losses.continuous import allocated, profile
 from ..losses.continuous.uses import parts_of
 from ..losses.sums import (
     Enough,
@@ -142,16 +142,13 @@ def narrowly(
     parts, others = parts_of(uses)
     if not others and profile.is_known(parts):
         measure = profile.delta if is_delta else profile.epsilon
-        return measure(parts, figure.at, width, work)
-    if (epochs := allocated.allocations_of(uses)) is not None:
+        known = measure(parts, figure.at, width, work)
+    elif (epochs := allocated.allocations_of(uses)) is not None:
         known = (
             allocated.allocated_delta(epochs, figure.at, width)
             if is_delta
             else allocated.allocated_epsilon(epochs, figure.at)
         )
-    elif (one := batches.single_batch(uses)) is not None:
-        measure = profile.delta if is_delta else profile.epsilon
-        return measure(one, figure.at, width, work)
     if known.is_within(width) or enough(known):
         return known
     composed = composed_delta if is_delta else composed_epsilon

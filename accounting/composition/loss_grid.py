@@ -7,7 +7,7 @@ composition, where all other losses may be held fixed (Doroshenko, Ghazi, Kamath
 "Connect the dots", PoPETs 2022: there the chords of the profile). The error is of second order in
 the step. More mass, or mass at a larger loss, can only raise delta(level) as well.
 
-*Several pairs* by one that dominates them all (`losses.dominating`).
+*Several pairs* by one that dominates them all (`losses.listed`).
 
 *Mechanisms* loss by loss (`losses.of_pair`) where outcomes are few, else by blocks (`grid.blocks`).
 
@@ -43,8 +43,8 @@ from ..divergences.wrapped import is_enumerable
 from ..grid.blocks import BlockLoss
 from ..grid.weights import Weights, power
 from ..losses.bracket import moved
-from ..losses.dominating import dominating
 from ..losses.law import Atoms, Lattice
+from ..losses.listed import dominating
 from ..losses.of_pair import listed_law
 from ..losses.product import outcomes
 from .composed import Composition

@@ -23,9 +23,9 @@ from ...mechanisms.mechanism import Mechanism, either_way, ways
 from ..divergences import concentrated
 from ..divergences.gaussian_bounds import root_of
 from ..divergences.gaussian_dp import of_laplace
-from ..losses.continuous import allocated, composed, profile
-from ..losses.continuous.batches import batch_law, batched_renyi
-from ..losses.continuous.uses import continuous_noise, single_law
+from ..losses.continuous import allocated, profile
+from ..losses.continuous.mixture import LineLaw
+from ..losses.continuous.uses import batch_law, batched_renyi, continuous_noise, single_law
 
 _COARSE = Fraction(1, 10**9)
 _ORDERS = tuple(map(Fraction, ("1.001", "1.2", "1.5", "2", "3", "5", "8", "16", "32", "64")))
@@ -84,20 +84,20 @@ class _Noise:
         rates = getattr(either_way(self.mechanism), "rates", ((1, self.noise.rate),))
         if self.noise.shape is Shape.LAPLACE and any(rate == 1 for _, rate in rates):
             return _exactly(self.noise.move)
-        return self._largest(lambda parts: composed.composed_pure(parts, width))
+        return self._largest(lambda law: refine(law.largest, width=width))
 
     def delta(self, epsilon: Fraction, width: Fraction) -> Enclosure:
-        return self._largest(lambda parts: profile.delta(parts, epsilon, width))
+        return self._largest(lambda law: profile.delta([(law, 1)], epsilon, width))
 
     def epsilon(self, delta: Fraction, width: Fraction) -> Enclosure:
-        return self._largest(lambda parts: profile.epsilon(parts, delta, width))
+        return self._largest(lambda law: profile.epsilon([(law, 1)], delta, width))
 
     def renyi(self, order: Fraction, width: Fraction) -> Enclosure:
         if self.batches is not None and self.batches.rate != 1:
             return batched_renyi(self.batches, order, width)
         if self._is_gaussian and self.noise.rate == 1:
             return Enclosure.exactly(order * squared(self.noise.move) / 2)
-        return self._largest(lambda parts: composed.composed_renyi(parts, order, width))
+        return self._largest(lambda law: profile.renyi(law, order, width))
 
     def zcdp(self, width: Fraction) -> Enclosure:
         """Sampling is at most the mechanism without it, whichever dataset comes first.
@@ -133,8 +133,8 @@ class _Noise:
     def _is_gaussian(self) -> bool:
         return self.noise.shape is Shape.GAUSSIAN
 
-    def _largest(self, measure: Callable[[composed.Parts], Enclosure]) -> Enclosure:
-        each = (measure([(single_law(way), 1)]) for way in ways(self.mechanism))
+    def _largest(self, measure: Callable[[LineLaw], Enclosure]) -> Enclosure:
+        each = (measure(single_law(way)) for way in ways(self.mechanism))
         return reduce(Enclosure.maximum, each, Enclosure.exactly(0))
 
 

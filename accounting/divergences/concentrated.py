@@ -196,7 +196,7 @@ def joint(pairs: Sequence[tuple[Pair, int]]) -> Supremum | None:
 def laplace_supremum(epsilon: Fraction) -> Supremum:
     """The same of continuous Laplace noise, epsilon = sensitivity/scale.
 
-    M(a) = (a e^((a-1)e) + (a-1) e^(-ae))/(2a - 1) (`losses.continuous.laplace`); L <= e.
+    M(a) = (a e^((a-1)e) + (a-1) e^(-ae))/(2a - 1) (`losses.continuous.sampled_laplace`); L <= e.
     """
     e = ball(epsilon)
 

@@ -69,7 +69,7 @@ def _measured(one: tuple[Use, ...], product: Product, order: Fraction) -> Enclos
     for k, (mass, _) in moved.masses.items():
         above += mass * ((a - 1) * k * step).exp()
     attained = cells.cells if cells.attained is None else cells.attained
-    if found.attained is not None and cells.attained is None:
+    if not found.is_exact and cells.attained is None:
         attained = found.attained[0][0].cells(step, tilt, _POINTS).cells
     for cell in attained:
         p, q = cell.p.lower() - less, cell.q.upper() + more

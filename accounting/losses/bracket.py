@@ -18,7 +18,6 @@ from flint import arb, ctx
 
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
-from ...exact.square_root import square_root, squared
 from ...losses.cells import Cells, Reals, on_lattice
 from ...losses.planning import Sketch, Sketches
 from ...mechanisms.allocation import Allocation, allocation
@@ -32,11 +31,10 @@ from ..grid.cells import DividedLoss
 from ..grid.dealt import DealtSteps
 from ..grid.two_way import TwoWayLoss
 from ..scenario import Scenario, Use
-from .continuous.batches import batch_law, plain_law
-from .continuous.sampled_gaussian import SampledGaussian
-from .continuous.uses import parts_of
-from .dominating import dominating
+from .continuous.profile import merged
+from .continuous.uses import batch_law, parts_of, plain_law
 from .law import Atoms, CellLoss, FiniteLoss, Lattice
+from .listed import dominating
 from .product import MOST_TOGETHER, Factor, Product, outcomes
 
 MOST_OUTCOMES = 50_000  # of one use, that are listed; more are divided into blocks
@@ -51,21 +49,21 @@ Parts: TypeAlias = Sequence[tuple[CellLoss, int]]
 
 
 class Losses(NamedTuple):
-    """attained: None where it is the same."""
+    """What dominates, and statistics of what is attained."""
 
     dominating: Parts = ()
-    attained: Parts | None = None
+    attained: Parts = ()
 
     def plus(self, other: Losses) -> Losses:
         """Both together."""
         above = [*self.dominating, *other.dominating]
-        if self.attained is None and other.attained is None:
-            return Losses(above)
-        each = (self, other)
-        below = [
-            losses.dominating if losses.attained is None else losses.attained for losses in each
-        ]
-        return Losses(above, [part for parts in below for part in parts])
+        return Losses(above, [*self.attained, *other.attained])
+
+    @property
+    def is_exact(self) -> bool:
+        """Are both the same?"""
+        above, below = ([loss for loss, _ in some] for some in self)
+        return above == below
 
 
 @frozen(eq=False)
@@ -95,18 +93,14 @@ def losses_of(uses: Scenario, log_delta: float, log_tail: float) -> tuple[Losses
     log_delta: of the delta where they are looked at, about. log_tail: of the P-mass of all uses
     together that may be left out.
     """
-    others, dealt = list[Use](), list[tuple[Allocation, int]]()
+    others, (laws, rest) = list[Use](), parts_of(list(map(Use._make, uses)), alone=False)
     above, below = list[tuple[CellLoss, int]](), list[tuple[CellLoss, int]]()
-    square = Fraction(0)  # of the distance of all Gaussians that take all users
+    dealt = list[tuple[Allocation, int]]()
     share = log_tail - math.log(sum(times for _, times in uses))
-    for use in map(Use._make, uses):
+    for use in rest:
         if (one := allocation(use.mechanism)) is not None:
-            noise = one.scale / one.sensitivity
-            if one.taken == one.steps:
-                square += one.taken * use.times / noise**2
-                continue
             for steps, groups in one.groups:
-                loss = AllocatedLoss(noise, steps, one.removing, share)
+                loss = AllocatedLoss(one.scale / one.sensitivity, steps, one.removing, share)
                 above.append((loss, groups * use.times))
                 if one.taken == 1:
                     below.append((Statistic(loss), use.times))
@@ -114,20 +108,12 @@ def losses_of(uses: Scenario, log_delta: float, log_tail: float) -> tuple[Losses
                 dealt.append((one, use.times))
         elif (batches := batch_law(use.mechanism)) is not None:
             attained = DividedLoss(plain_law(batches), share)
-            above.append((attained if batches.rate == 1 else TwoWayLoss(attained), use.times))
+            above.append((TwoWayLoss(attained), use.times))
             below.append((attained, use.times))
         else:
-            laws, rest = parts_of([use])
-            others += rest
-            for law, times in laws:
-                if isinstance(law, SampledGaussian) and law.rate == 1:
-                    square += times / squared(law.noise)
-                    continue
-                above.append((DividedLoss(law, share), times))
-                below.append(above[-1])
-    if square:  # there is one for all of them
-        together = SampledGaussian(Fraction(1), square_root(1 / square), True)
-        above.append((DividedLoss(together, share), 1))
+            others.append(use)
+    for law, times in merged(laws):
+        above.append((DividedLoss(law, share), times))
         below.append(above[-1])
     if dealt:
         sketches = Sketches(Sketch.of(*loss.sketch(), times) for loss, times in above)
@@ -137,8 +123,7 @@ def losses_of(uses: Scenario, log_delta: float, log_tail: float) -> tuple[Losses
             below.append(
                 (DealtSteps(noise, one.taken, one.steps, one.removing, share, tilt), times)
             )
-    same = [loss for loss, _ in above] == [loss for loss, _ in below]
-    return Losses(above, None if same else below), tuple(others)
+    return Losses(above, below), tuple(others)
 
 
 def has_many(factor: Factor, log_tail: float) -> bool:
@@ -164,8 +149,6 @@ def _is_closed(factor: Factor) -> bool:
 def discrete_losses(product: Product, log_tail: float) -> Losses:
     """Of all factors, loss by loss where these are few, else by blocks of outcomes."""
     above = [(_loss(product, one, log_tail), one.times) for one in product.factors]
-    if not any(isinstance(loss, BlockLoss) for loss, _ in above):
-        return Losses(above)
     below = [
         (Statistic(loss) if isinstance(loss, BlockLoss) else loss, times) for loss, times in above
     ]

@@ -213,24 +213,25 @@ def common_step(a: Fraction, b: Fraction) -> Fraction:
     )
 
 
-def period(composite: Composite, saddle: Saddle, goal: float) -> tuple[float, float, float]:
-    """Lambda that makes aliases e^-goal small, and the b to the right and left that prove it.
+def period(
+    composite: Composite, c: float, level: float, goal: float
+) -> tuple[float, tuple[float, float]]:
+    """Lambda that makes aliases e^-goal small, and the b to the left and right that prove it.
 
     An alias at distance Lambda is at most M(b) e^(-b level - |b - c| Lambda), which is compared
     with M(c) e^(-c level). A poor choice here costs width or time only.
     """
-    c, level, here = saddle.c, saddle.level, saddle.cumulant.value
-    reach = math.sqrt(2 * goal / max(saddle.cumulant.curvature, 1e-300))
+    here = composite.cumulant(c)
+
+    def apart(b: float) -> tuple[float, float]:
+        rise = composite.cumulant(b).value - here.value - (b - c) * level
+        return (rise + goal) / abs(b - c), b
+
+    reach = 4 * math.sqrt(2 * goal / max(here.curvature, 1e-300))
     reach = min(reach, 10 * (c + goal))  # where the largest loss is near, the curvature vanishes
-    options: list[list[tuple[float, float]]] = [[], []]
-    for factor in (0.5, 1.0, 2.0):
-        right, left = c + max(reach * factor, 1e-3 * c), max(c - reach * factor, 0.0)
-        for found, b in zip(options, (right, left), strict=True):
-            there = composite.cumulant(b).value
-            rise = there - here - (b - c) * level
-            found.append(((rise + goal) / abs(b - c), b))
-    right_option, left_option = min(options[0]), min(options[1])
-    return max(right_option[0], left_option[0]), right_option[1], left_option[1]
+    right, right_b = min(apart(c + reach * 2.0**-k) for k in range(16))
+    left, left_b = min(apart(c - min(c, reach) * 2.0 ** (-k / 2)) for k in range(12))
+    return max(right, left), (left_b, right_b)
 
 
 def aliases(sizes: Mapping[float, arb], c: arb, length: arb, level: arb) -> arb:

@@ -32,7 +32,6 @@ from ...exact.number import ball
 from ...exact.precision import floor_of
 from ..divergences.privacy_profile import Event, overlooked, shortfall
 from .composite import Composite, Saddle, aliases, period
-from .law import Lattice
 
 _BLOCK = 16  # so few nodes are evaluated one by one
 _CLOSED = 30  # units of work that a transform takes; a listed one takes one an outcome
@@ -41,7 +40,9 @@ _CLOSED = 30  # units of work that a transform takes; a listed one takes one an 
 class LatticeTail:
     """Tails of the composed loss near one level, at the working precision of its creation."""
 
-    def __init__(self, composite: Composite, lattice: Lattice, saddle: Saddle) -> None:
+    def __init__(self, composite: Composite, saddle: Saddle) -> None:
+        lattice = composite.lattice()
+        assert lattice is not None
         self.composite, self.lattice = composite, lattice
         unit = ball(lattice.unit)
         self.step = unit * ball(lattice.step)
@@ -52,7 +53,7 @@ class LatticeTail:
         # beyond this c one step already weighs more than the precision can tell
         saddle = saddle.moved(composite, 0.7 * ctx.prec / float(self.step.mid()))
         self.c = arb(saddle.c)
-        length, *sides = period(composite, saddle, 0.7 * ctx.prec + 10)
+        length, sides = period(composite, saddle.c, saddle.level, 0.7 * ctx.prec + 10)
         if not math.isfinite(length):  # no float tells where to look: no time is enough
             raise OutOfTimeError("where the losses are to be looked at closely is not known")
         self.count = max(3, math.ceil(length / float(self.step.mid()))) | 1

@@ -57,14 +57,18 @@ class Lattice:
 
 
 class FiniteLoss:
-    """A loss that is finite for certain, with no outcome left out, on no lattice that is known."""
+    """A loss with no outcome left out, finite unless it says otherwise, on no lattice either."""
 
-    lattice = None
     exactly_escaping = Fraction(0)
 
+    @property
+    def lattice(self) -> Lattice | None:
+        """None that is known."""
+        return None
+
     def escaping(self) -> arb:
-        """Nothing."""
-        return arb(0)
+        """P(L = infinity)."""
+        return ball(self.exactly_escaping)
 
     def missing(self) -> arb:
         """Nothing."""
@@ -113,16 +117,8 @@ class CellLoss(PlainLoss, Loss, Protocol):
     """A loss that is known by its cells."""
 
 
-class _Closed:
+class _Closed(FiniteLoss):
     """Laws whose transform has a closed form: the cumulant from differences of it."""
-
-    exactly_escaping: Fraction = Fraction(0)
-
-    def escaping(self) -> arb:
-        return ball(self.exactly_escaping)
-
-    def missing(self) -> arb:
-        return arb(0)
 
     def transform(self, s: acb) -> acb:
         raise NotImplementedError

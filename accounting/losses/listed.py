@@ -1,7 +1,11 @@
-"""The composed loss where it has few enough values to list them all: nothing but rounding is lost.
+"""Losses that are few enough to be listed: all values of their sum, and one pair above several.
 
-Uses of one law are counted outcome by outcome: a multiset of outcomes has a multinomial
-probability, and its loss is the sum of theirs.
+*One pair that dominates several* is the least that no adversary can beat who picks among them.
+The largest of their privacy profiles is convex in gamma = e^epsilon, hence the profile of some pair
+(Zhu, Dong, Wang, AISTATS 2022, Proposition 8). Between points gamma_0 < gamma_1 < ... it lies below
+its chords, and the pair with the chords for a profile has the Q-mass by which the slopes differ at
+each point, the P-mass gamma times that, and the rest at infinity. Between neighbouring losses the
+profiles are lines: points are all losses, and where the largest changes in between.
 """
 
 from __future__ import annotations
@@ -9,30 +13,60 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
+from fractions import Fraction
+from functools import reduce
+from itertools import pairwise
+from typing import NamedTuple
 
+from attrs import evolve
 from flint import arb
 
-from ..divergences.privacy_profile import Event
+from ...exact.budget import spend
+from ..divergences.privacy_profile import Event, value_at
+from .composite import Together
 from .law import Atoms
+
+_APART = 2.0**-40  # points closer than this are one
+_EACH, _MOST = 10, 300_000  # units of work a profile and point; so many of these at most
+_ROUNDED = arb(2) ** -50  # floats order what is farther from it than this, relative to the level
 
 
 def count_values(parts: Sequence[tuple[Atoms, int]]) -> int:
-    """How many values the composed loss may have."""
-    return math.prod(math.comb(len(law) + times - 1, times) for law, times in parts)
+    """How many values are listed on the way, at most."""
+    return math.prod(math.comb(len(law) + times, times) for law, times in parts)
 
 
 class ListedLoss:
-    """All values of a composed loss, at the working precision of its creation."""
+    """All values of a composed loss, at the working precision of its creation.
+
+    Uses of one law are counted outcome by outcome: a multiset of outcomes has a multinomial
+    probability, and its loss is the sum of theirs.
+    """
 
     def __init__(self, parts: Sequence[tuple[Atoms, int]]) -> None:
         values = [(arb(1), arb(0))]
-        for own in (_multisets(law, times) for law, times in parts):
-            values = [(mass * other, loss + more) for mass, loss in values for other, more in own]
+        for law, times in parts:
+            # outcomes in their order, the last one and its run: masses are divided by run!
+            runs = [(0, 0, mass * arb(times).fac(), loss) for mass, loss in values]
+            for _ in range(times):
+                runs = [
+                    (
+                        k,
+                        (again := run + 1 if k == last else 1),
+                        mass * law.masses[k] / again,
+                        loss + law.losses[k],
+                    )
+                    for last, run, mass, loss in runs
+                    for k in range(last, len(law))
+                ]
+            values = [(mass, loss) for *_, mass, loss in runs]
         values.sort(key=lambda value: float(value[1].mid()))
         self.masses = [mass for mass, _ in values]
         self.losses = [loss for _, loss in values]
         self._order = [float(loss.mid()) for loss in self.losses]
         self._widest = 2 * max((loss.rad() for loss in self.losses), default=arb(0)).upper()
+        whole = Together(parts)
+        self._escaping, self._missing = whole.escaping(), whole.missing().upper()
         # p[k] = P(L is one of the values from k on), q likewise under Q = P e^(-L)
         self.p, self.q = [arb(0)], [arb(0)]
         for mass, loss in reversed(values):
@@ -41,10 +75,10 @@ class ListedLoss:
         self.p.reverse()
         self.q.reverse()
 
-    def exceeding(self, level: arb) -> Event:
-        """The event {L > level} among the finite losses."""
+    def exceeding(self, level: arb, exact_level: Fraction | None = None) -> Event:
+        """The event {L > level}."""
         first = bisect_right(self._order, float(level.mid()))
-        excess, clear = arb(0), self._widest + _ROUNDED * (1 + abs(level))
+        excess, clear = self._missing, self._widest + _ROUNDED * (1 + abs(level))
         for indices, sign in ((range(first, len(self.losses)), 1), (range(first - 1, -1, -1), -1)):
             # on either side, as far as the order in floats and the level can be in doubt
             for index in indices:
@@ -53,27 +87,76 @@ class ListedLoss:
                     break
                 if not sign * gap >= 0:
                     excess += (self.masses[index] * (1 - (-gap).exp())).abs_upper()
-        return Event(self.p[first], self.q[first], excess)
+        return Event(self.p[first] + self._escaping, self.q[first], excess)
 
 
-_ROUNDED = arb(2) ** -50  # floats order what is farther apart than this, relative to the level
+class _Height(NamedTuple):
+    """The largest profile at a point, and whose it is."""
+
+    at: arb
+    value: arb
+    top: int
 
 
-def _multisets(law: Atoms, times: int) -> list[tuple[arb, arb]]:
-    """(probability, loss) of every multiset of so many outcomes."""
-    done: list[tuple[arb, arb]] = []
-    # still to choose -> probabilities without the factorial of `times`, and losses
-    pending: dict[int, list[tuple[arb, arb]]] = {times: [(arb(times).fac(), arb(0))]}
-    last = len(law) - 1
-    for index, (mass, loss) in enumerate(zip(law.masses, law.losses, strict=True)):
-        following: dict[int, list[tuple[arb, arb]]] = {}
-        factors = [mass**k / arb(k).fac() for k in range(times + 1)]
-        for left, values in pending.items():
-            for k in range(left if index == last else 0, left + 1):
-                taken = [(value * factors[k], sofar + k * loss) for value, sofar in values]
-                if k == left:
-                    done += taken
-                else:
-                    following.setdefault(left - k, []).extend(taken)
-        pending = following
-    return done
+def dominating(laws: Sequence[Atoms]) -> Atoms:
+    """The loss law of a pair that dominates all pairs with these loss laws.
+
+    Exact but for losses that are closer than floats tell, or too many.
+    """
+    points: list[arb] = []  # from the largest loss down: beyond it, the profile is flat
+    among = [loss.mid() for law in laws for loss in law.losses]
+    for loss in sorted(among, key=lambda loss: float(loss.mid()))[::-1]:
+        if not points or points[-1] - loss > _APART * (1 + abs(loss)):
+            points.append(loss)
+    # chords between fewer points are above as well, if the largest is one of them
+    stride = max(math.ceil(len(points) * len(laws) / _MOST), 1)
+    points = points[::stride][::-1]
+    spend(_EACH * len(points) * len(laws))
+    escaping = reduce(arb.max, (law.escaping() for law in laws))
+    missing = reduce(arb.max, (law.missing() for law in laws))
+    if not points:  # all losses are infinite, or missing
+        known = [law.exactly_escaping for law in laws if law.exactly_escaping is not None]
+        exactly = max(known) if len(known) == len(laws) else None
+        return Atoms([], [], escaping, missing, exactly_escaping=exactly)
+    profiles = [ListedLoss([(evolve(law, missing=arb(0)), 1)]) for law in laws]
+
+    def height(x: arb) -> _Height:
+        values = [value_at(x, profile.exceeding(x)) - escaping for profile in profiles]
+        top = max(range(len(values)), key=lambda index: values[index].mid())
+        return _Height(x, reduce(arb.max, values), top)
+
+    def crossing(x: arb, two: Sequence[int]) -> arb:
+        one, other = (profiles[index].exceeding(x) for index in two)
+        return ((one.p - other.p) / (one.q - other.q)).log().mid()
+
+    curve = [height(x) for x in points]
+    pending = list(pairwise(curve))
+    while pending:
+        left, right = pending.pop()
+        if left.top == right.top:
+            continue
+        x = crossing(left.at, (left.top, right.top))
+        gap = _APART * (1 + abs(x))
+        if left.at + gap < x and x < right.at - gap:
+            spend(_EACH * len(laws))
+            curve.append(height(x))
+            pending += [(left, curve[-1]), (curve[-1], right)]
+    curve.sort(key=lambda one: float(one.at.mid()))
+    points, heights = [one.at for one in curve], [one.value for one in curve]
+    gammas = [point.exp() for point in points]
+    # at gamma = 0
+    wholes = (one.p[0] + law.escaping() for one, law in zip(profiles, laws, strict=True))
+    finite = reduce(arb.max, wholes) - escaping
+    slopes = [
+        (before - after) / (right - left)
+        for left, right, before, after in zip(
+            [arb(0), *gammas], gammas, [finite, *heights], heights, strict=False
+        )
+    ]
+    masses = [
+        (gamma * (slope - after)).max(arb(0))
+        for gamma, slope, after in zip(gammas, slopes, [*slopes[1:], arb(0)], strict=True)
+    ]
+    # rounding may leave a little of the profile beyond the last point
+    escaping += heights[-1].upper() if heights else arb(0)
+    return Atoms(masses, points, escaping, missing)

@@ -14,11 +14,10 @@ from functools import lru_cache, singledispatch
 
 import numpy as np
 from attrs import evolve
-from flint import acb, arb, ctx
+from flint import arb, ctx
 
 from ...exact.budget import spend
 from ...exact.number import Logarithm, ball
-from ...exact.precision import working_precision
 from ...exact.roots import first_met_near
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
@@ -31,9 +30,6 @@ from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, LossLaw
 
 MOST_OUTCOMES = 4_000_000  # that are listed
 _OUTCOME = 2  # units of work
-_WINDOW_BITS = 128
-_STEEPEST, _HALVINGS = 60, 12  # of s, in binary places; of an interval of those
-_FEW_OUTCOMES = 4096  # 512 lists of so many fit into some 200 MB
 _MOST_KNOWN = 1 << 60  # whose numbers fit into machine words
 _MOST_STEPS = 64  # of the Euclidean algorithm for a common ratio
 _LARGEST_EXPONENT = 10**6
@@ -132,10 +128,6 @@ def _sampled(pair: SampledPair, low: int, high: int, bits: int) -> Atoms:
         high += shift
     low = low if least is None else max(low, least)
     high = high if most is None else min(high, most + shift * pair.removing)
-    if high - low > MOST_OUTCOMES:
-        raise ArithmeticError(
-            f"composing {law} needs {high - low} outcomes, more than {MOST_OUTCOMES}"
-        )
     spend(_OUTCOME * (high - low + shift))
     beyond = law.lower_tail(low - 1) + law.upper_tail(high + 1)
     if pair.removing:
@@ -196,8 +188,7 @@ def windowed(pair: ShiftPair, log_tail: float) -> Atoms:
         low = max(low, least + pair.shift)
     if greatest is not None:
         high = min(high, greatest)
-    kept = _between if high - low > _FEW_OUTCOMES else _few_between
-    return kept(pair, low, high, ctx.prec)
+    return _between(pair, low, high, ctx.prec)
 
 
 def _listed_window(law: Law, log_tail: float) -> tuple[int, int]:
@@ -209,7 +200,8 @@ def _listed_window(law: Law, log_tail: float) -> tuple[int, int]:
     return low, high
 
 
-def _made_between(pair: ShiftPair, low: int, high: int, bits: int) -> Atoms:
+@lru_cache(maxsize=64)
+def _between(pair: ShiftPair, low: int, high: int, bits: int) -> Atoms:
     law, shift = pair.law, pair.shift
     least = law.support[0]
     if pair.is_disjoint:
@@ -220,13 +212,7 @@ def _made_between(pair: ShiftPair, low: int, high: int, bits: int) -> Atoms:
         return Atoms([], [], escaping, (1 - escaping).max(arb(0)), exactly_escaping=exactly)
     spend(_OUTCOME * (high - low + shift))
     balls = law.balls(low - shift, high)
-    beyond = _beyond_ends(law, balls[shift:]) if least is None else None
-    if beyond is None:
-        beyond = law.lower_tail(low - 1) - escaping + law.upper_tail(high + 1)
-    if isinstance(law, DiscreteGaussian):  # log p(x)/p(x - d) = (d^2 - 2 d x)/(2 sigma2)
-        rate = shift / (2 * ball(law.sigma2))
-        exactly_known = [(shift - 2 * x) * rate for x in range(low, high + 1)]
-        return Atoms(balls[shift:], exactly_known, escaping, beyond, exactly_escaping=exactly)
+    beyond = law.lower_tail(low - 1) - escaping + law.upper_tail(high + 1)
     logs = [mass.log() for mass in balls]
     masses, losses, missing = [], [], beyond.max(arb(0))
     for mass, p, q in zip(balls[shift:], logs[shift:], logs, strict=False):
@@ -236,24 +222,6 @@ def _made_between(pair: ShiftPair, low: int, high: int, bits: int) -> Atoms:
         else:  # too small to tell at this precision
             missing += mass.abs_upper()
     return Atoms(masses, losses, escaping, missing, exactly_escaping=exactly)
-
-
-_between = lru_cache(maxsize=8)(_made_between)
-_few_between = lru_cache(maxsize=512)(_made_between)  # lists of as many different uses are long
-
-
-def _beyond_ends(law: Law, balls: Sequence[arb]) -> arb | None:
-    """All masses before the first and after the last of these, at most; None where that is open.
-
-    p log-concave: its ratios fall, so that beyond either end masses fall as a geometric series.
-    """
-    total = arb(0)
-    for end, inner in ((balls[0], balls[1]), (balls[-1], balls[-2])) if len(balls) > 1 else ():
-        ratio = end / inner
-        if not (law.log_concave and ratio < 1):
-            return None
-        total += end * ratio / (1 - ratio)
-    return total if len(balls) > 1 else None
 
 
 @lru_cache(maxsize=8)
@@ -278,22 +246,15 @@ def _from_balls(ps: Sequence[arb], qs: Sequence[arb], exactly: Fraction | None =
     return Atoms(masses, losses, escaping, missing, exactly_escaping=exactly)
 
 
-def by_ratio(pair: FinitePair) -> tuple[dict[Fraction, Fraction], Fraction]:
-    """P of each finite value of P/Q > 0, and P where Q is 0."""
-    found: dict[Fraction, Fraction] = {}
-    escaping = Fraction(0)
-    for p, q in zip(pair.p, pair.q, strict=True):
-        if p and q:
-            found[p / q] = found.get(p / q, Fraction(0)) + p
-        else:
-            escaping += p
-    return found, escaping
-
-
 @loss_law.register
 def _finite(pair: FinitePair, log_tail: float) -> Atoms:
     """Outcomes of equal ratio together; on a lattice if their ratios are powers of one number."""
-    mass_of, escaping = by_ratio(pair)
+    mass_of, escaping = dict[Fraction, Fraction](), Fraction(0)
+    for p, q in zip(pair.p, pair.q, strict=True):
+        if p and q:
+            mass_of[p / q] = mass_of.get(p / q, Fraction(0)) + p
+        else:
+            escaping += p
     ratios = sorted(mass_of)
     masses = [ball(mass_of[ratio]) for ratio in ratios]
     common = common_ratio(ratios)
@@ -351,25 +312,7 @@ def _log(number: Fraction) -> float:
 
 
 def window(law: Law, log_tail: float) -> tuple[int, int]:
-    """Outcomes beyond which there is P-mass of about this logarithm on either side, in floats.
-
-    By Chernoff's bound: with K = log E e^(sX), log P(X >= K'(s)) <= K(s) - s K'(s), s > 0. Of some
-    laws a single probability takes an integral. Laws that end somewhere are asked for these.
-    """
-    if law.support != (None, None):
-        return _by_probabilities(law, log_tail)
-    if isinstance(law, DiscreteGaussian) and log_tail < 0:  # K(s) <= s^2 sigma2/2
-        far = math.ceil(math.sqrt(-2 * log_tail * float(law.sigma2)))
-        if 2 * far <= _MOST_KNOWN:
-            return -far, far
-    low, high = _beyond(law, -1, log_tail), _beyond(law, 1, log_tail)
-    if not high - low <= _MOST_KNOWN:
-        raise ArithmeticError(f"composing {law} needs too many outcomes")
-    return math.floor(low), math.ceil(high)
-
-
-def _by_probabilities(law: Law, log_tail: float) -> tuple[int, int]:
-    """Outcomes beyond which log p is below log_tail less that of the spread."""
+    """Outcomes beyond which log p is below log_tail less that of the spread, in floats."""
     moments = law.moments()
     centre = round(float(moments.mean.lower))
     spread = float(moments.variance.upper) ** 0.5 + 1
@@ -384,38 +327,3 @@ def _by_probabilities(law: Law, log_tail: float) -> tuple[int, int]:
         return int(centre + side * first_met_near(small, round(4 * spread) + 4, 0))
 
     return beyond(-1), beyond(1)
-
-
-def _beyond(law: Law, side: int, log_tail: float) -> float:
-    """K'(s) where that bound is about e^log_tail."""
-    end, variance = law.mgf_domain[side > 0], float(law.moments().variance.upper)
-    least = variance**-0.5 if variance else 1.0
-
-    def at(k: float) -> tuple[float, float]:
-        with working_precision(_WINDOW_BITS):
-            s = arb(least * 2**k)
-            if end is not None:  # from 0 to there
-                s /= 1 + s / abs(ball(end))
-            step = s / (1 << 40)
-            below, here, above = (_log_moment(law, side * (s + step * j)) for j in (-1, 0, 1))
-            slope = (above - below) / (2 * step)
-            return float((here - s * slope).mid()), float(slope.mid())
-
-    low, high = -1.0, 1.0
-    while at(low)[0] <= log_tail and low > -_STEEPEST:
-        low, high = low - 1, low
-    while not (found := at(high))[0] <= log_tail and high < _STEEPEST:
-        low, high = high, high + 1
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        bound, slope = at(middle)
-        if bound <= log_tail:
-            high, found = middle, (bound, slope)
-        else:
-            low = middle
-    return side * found[1]
-
-
-def _log_moment(law: Law, z: arb) -> arb:
-    exponent, factor = law.transform(acb(z))
-    return exponent.real + factor.real.log()

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
 
@@ -23,14 +22,13 @@ from attrs import frozen
 from flint import arb, ctx
 
 from ...exact import ball, working_precision
-from ...exact.budget import spend
 from ...losses.choices import Menu
 from ...losses.lattice import Charged
 from ...mechanisms import AdditiveNoise, Mechanism, Pair, ShiftPair
 from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.laws.closed_forms import table_of
 from ...mechanisms.mechanism import OnePair
-from ...mechanisms.pair import FinitePair, MixturePair, Reducible, SampledPair, TwoWayPair
+from ...mechanisms.pair import MixturePair, Reducible, SampledPair, TwoWayPair
 from ...mechanisms.sampled import likewise, unsampled
 from ...mechanisms.shift_pair import WrappedPair
 from ..divergences.finite_sums import is_listed
@@ -38,12 +36,11 @@ from ..divergences.privacy_profile import Event
 from ..divergences.wrapped import outside_masses
 from ..scenario import Scenario, Use
 from .composite import Composite
-from .dominating import dominating
 from .law import Atoms, LossLaw
-from .of_pair import by_ratio, listed_law, loss_law, window
+from .listed import dominating
+from .of_pair import listed_law, loss_law, window
 
 _MOST_PAIRS = 1000
-_MOST_RATIOS, _MOST_USES = 500, 64  # of products of finite pairs
 _MOST_RESIDUES = 1 << 23  # of all these together, that are listed
 MOST_TOGETHER = 2_000_000  # outcomes of different uses that are listed
 _MOST_RANKED = 100_000  # outcomes of all pairs
@@ -280,37 +277,3 @@ def outcomes(pair: Pair, log_tail: float) -> int:
     if isinstance(pair, WrappedPair):
         return pair.modulus
     return pair.shift if isinstance(pair, ShiftPair) else 0
-
-
-def total_variation(product: Product) -> Fraction | None:
-    """delta(0) of a few uses of finite pairs, exactly; None of others, and of too many ratios.
-
-    A target that this just meets is met at epsilon = 0, which no enclosure of delta(0) can tell.
-    """
-    pairs = [(factor.pairs[0], factor.times) for factor in product.factors]
-    if not product.is_exact or sum(times for _, times in pairs) > _MOST_USES:
-        return None
-    masses = {Fraction(1): Fraction(1)}  # P of each finite value of P/Q > 0
-    finite = Fraction(1)  # P of all of them
-    for pair, times in pairs:
-        if not isinstance(pair, FinitePair) or pair.slack:
-            return None
-        ratios, escaping = by_ratio(pair)
-        for _ in range(times):
-            masses = _times(masses, ratios)
-            if len(masses) > _MOST_RATIOS:
-                return None
-        finite *= (sum(pair.p, Fraction(0)) - escaping) ** times
-    return 1 - finite + sum(mass * (1 - 1 / ratio) for ratio, mass in masses.items() if ratio > 1)
-
-
-def _times(
-    masses: dict[Fraction, Fraction], ratios: dict[Fraction, Fraction]
-) -> dict[Fraction, Fraction]:
-    found: dict[Fraction, Fraction] = {}
-    for before, mass in masses.items():
-        spend()
-        for ratio, p in ratios.items():
-            both = before * ratio
-            found[both] = found.get(both, Fraction(0)) + mass * p
-    return found

@@ -8,7 +8,7 @@ list, and from both sides otherwise.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
@@ -22,7 +22,7 @@ from ...exact.enclosure import Enclosure
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import CAP, WIDTH, enclose_between, refine, working_precision
-from ...losses.choices import Menu, adaptive_delta, adaptive_epsilon
+from ...losses.choices import adaptive_delta, adaptive_epsilon
 from ...losses.lattice import BITS, refined
 from ...losses.planning import Sketch, Sketches
 from ..divergences.privacy_profile import Event, root_near, value_at
@@ -42,7 +42,7 @@ from .continuous.uses import has_no_outcomes
 from .lattice import LatticeTail
 from .law import Atoms
 from .listed import ListedLoss, count_values
-from .product import Charges, Product, outcomes, product_of, total_variation
+from .product import Charges, Product, outcomes, product_of
 
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
 _MOST_LISTED = 150_000  # values of a composed loss that are listed
@@ -111,6 +111,26 @@ def _listed(use: Use) -> int:
     return MOST_OUTCOMES  # more than anybody lists
 
 
+class _Task(NamedTuple):
+    """One of delta and epsilon, at which the other is wanted, and how.
+
+    log_delta: where delta is, about. width, cap: of what is exact. goal: the width of sums off a
+    lattice. work: about how many seconds these may take. enough: what makes a narrower enclosure
+    needless. points: if any, losses are moved to a lattice of so many at first, whatever else is
+    known of them.
+    """
+
+    delta: Fraction | None
+    epsilon: Fraction | None
+    log_delta: float
+    width: Fraction
+    cap: int
+    goal: Fraction
+    work: float
+    enough: Enough
+    points: int
+
+
 def composed_delta(
     uses: Scenario,
     epsilon: Fraction,
@@ -120,35 +140,12 @@ def composed_delta(
     enough: Enough = never,
     points: int = 0,
 ) -> Enclosure:
-    """The least delta for which these uses are (epsilon, delta)-DP in this scenario.
-
-    work: about how many seconds a lattice may take, where losses are moved to one. enough: what
-    makes a narrower enclosure needless. points: if any, they are moved to a lattice of so many at
-    first, whatever else is known of them.
-    """
+    """The least delta for which these uses are (epsilon, delta)-DP in this scenario (`_Task`)."""
     with working_precision(BITS):
         beside, others = losses_of(uses, FIRST_TAIL, FIRST_TAIL)
         log_delta = _log_delta(beside, product_of(others, math.inf).fixed(0), epsilon)
-        if beside.dominating:
-            beside, _ = losses_of(uses, log_delta, _tail(log_delta))
-    product = product_of(others, log_delta)
-    if not product.factors and not beside.dominating:  # nothing is released
-        return Enclosure.exactly(0)
-
-    def measure(product: Product, task: _Task) -> Enclosure:
-        if (flat := _beyond_all_losses(beside, product, epsilon)) is not None:
-            return flat.found_by(_BY_LARGEST)
-        is_exact = not beside.dominating and not points
-        if is_exact and (events := _events(product, log_delta)) is not None:
-            with suppress(OutOfTimeError), within(_EXACT):
-                return _exact_delta(product, epsilon, log_delta, events, width, cap)
-        return _by_lattice(beside, product, task, epsilon=epsilon)
-
-    def play(menus: Sequence[Menu], task: _Task) -> Enclosure:
-        return adaptive_delta(menus, epsilon, task.width, task.work)
-
-    task = _Task(log_delta, _goal(width, work), work, enough, points)
-    return over_choices(product, measure, None if beside.dominating or points else play, task)
+    goal = _goal(width, work)
+    return _composed(uses, _Task(None, epsilon, log_delta, width, cap, goal, work, enough, points))
 
 
 def composed_epsilon(
@@ -160,41 +157,22 @@ def composed_epsilon(
     enough: Enough = never,
     points: int = 0,
 ) -> Enclosure:
-    """The least epsilon >= 0 for which these uses are (epsilon, delta)-DP, delta > 0.
-
-    Arguments as for `composed_delta`.
-    """
-    if delta == 1:
-        return Enclosure.exactly(0)
+    """The least epsilon >= 0 for which these uses are (epsilon, delta)-DP, delta > 0."""
     if delta >= _LARGE_DELTA:
         least = composed_delta(uses, Fraction(0), _COARSE, cap, work, enough, points)
         if least.at_most(delta):
             return Enclosure.exactly(0)
-    log_delta = float(ball(delta).log().mid())
+    log_delta, goal = float(ball(delta).log().mid()), _goal(width, work)
+    return _composed(uses, _Task(delta, None, log_delta, width, cap, goal, work, enough, points))
+
+
+def _composed(uses: Scenario, task: _Task) -> Enclosure:
     with working_precision(BITS):
-        beside, others = losses_of(uses, log_delta, _tail(log_delta))
-    product = product_of(others, log_delta)
+        beside, others = losses_of(uses, task.log_delta, _tail(task.log_delta))
+    product = product_of(others, task.log_delta)
     if not product.factors and not beside.dominating:  # nothing is released
         return Enclosure.exactly(0)
-
-    def measure(product: Product, task: _Task) -> Enclosure:
-        return _epsilon(beside, product, delta, task, width, cap)
-
-    def play(menus: Sequence[Menu], task: _Task) -> Enclosure:
-        return adaptive_epsilon(menus, delta, task.width, task.work)
-
-    task = _Task(log_delta, _goal(width, work), work, enough, points)
-    return over_choices(product, measure, None if beside.dominating or points else play, task)
-
-
-class _Task(NamedTuple):
-    """What is wanted of a lattice: where delta is, about; width, seconds of work, first points."""
-
-    log_delta: float
-    width: Fraction
-    work: float
-    enough: Enough
-    points: int
+    return _over_choices(beside, product, task)
 
 
 def _goal(width: Fraction, work: float) -> Fraction:
@@ -206,18 +184,15 @@ def _log_delta(beside: Losses, product: Product, epsilon: Fraction) -> float:
     """The logarithm of delta there, about, at the working precision."""
     level, log_tail = float(ball(epsilon).mid()), FIRST_TAIL
     while True:
-        composite = _together(beside, product, log_tail)
-        if not composite.parts or composite.is_void():
+        losses = beside.plus(discrete_losses(product, log_tail)).dominating
+        composite = Together(losses)
+        if not losses or composite.is_void():
             return 0.0
         if not composite.largest() < level or composite.missing() <= 0:
             break
         if log_tail < LEAST_LOG_DELTA:
             return LEAST_LOG_DELTA
         log_tail *= 4
-    if not beside.dominating and not are_many(product, log_tail):
-        here = saddle_at(product.composite(log_tail), level)
-        return max(here.log_delta, LEAST_LOG_DELTA)
-    losses = beside.plus(discrete_losses(product, log_tail)).dominating
     sketches = Sketches(Sketch.of(*loss.sketch(), times) for loss, times in losses)
     return max(min(sketches.log_delta(level), 0.0), LEAST_LOG_DELTA)
 
@@ -227,36 +202,39 @@ def _tail(log_delta: float) -> float:
     return _EVERY * math.floor((log_delta - _CLOSE) / _EVERY)
 
 
-def over_choices(product: Product, measure: _Measure, play: _Play | None, task: _Task) -> Enclosure:
+def _over_choices(beside: Losses, product: Product, task: _Task) -> Enclosure:
     """The largest over all choices of pairs.
 
     From fixed ones below and dominating pairs above; where these leave a gap, by playing it out.
-    measure: what is composed. play: an adversary who chooses from menus; None where that is not
-    possible.
     """
     if product.is_exact:
-        return measure(product, task)
-    answer = _between(product, measure, task._replace(width=max(task.width, _ROUGHLY)))
-    ends = max(_gap(answer) * _OF_GAP, task.width / _BOTH_ENDS)  # so narrow is each worth to be
+        return _measured(beside, product, task)
+    answer = _between(beside, product, task._replace(goal=max(task.goal, _ROUGHLY)))
+    ends = max(_gap(answer) * _OF_GAP, task.goal / _BOTH_ENDS)  # so narrow is each worth to be
     if ends < _ROUGHLY:
-        answer = answer.intersection(_between(product, measure, task._replace(width=ends)))
-    if play is None or answer.is_within(task.width) or not product.is_listed:
+        answer = answer.intersection(_between(beside, product, task._replace(goal=ends)))
+    is_open = not (beside.dominating or task.points or answer.is_within(task.goal))
+    if not is_open or not product.is_listed:
         return answer
-    half = task._replace(width=task.width / _BOTH_ENDS, work=task.work / 2)
     try:
         with working_precision(BITS):
             menus = product.menus(max(task.log_delta, LEAST_LOG_DELTA) - _BELOW_DELTA)
-        return answer.intersection(play(menus, half).found_by("adaptive choices, played out"))
+        play, at = (
+            (adaptive_delta, task.epsilon) if task.delta is None else (adaptive_epsilon, task.delta)
+        )
+        assert at is not None
+        found = play(menus, at, task.goal / _BOTH_ENDS, task.work / 2)
+        return answer.intersection(found.found_by("adaptive choices, played out"))
     except (OutOfTimeError, DoesNotApplyError):
         return answer
 
 
-def _between(product: Product, measure: _Measure, task: _Task) -> Enclosure:
+def _between(beside: Losses, product: Product, task: _Task) -> Enclosure:
     """From what fixed choices cost, the first ones of a list, to what dominates all of them."""
     candidates = min(_CANDIDATES, max(len(factor.among) for factor in product.factors))
     share = task._replace(work=task.work / 2 / (candidates + 1))
-    most = measure(product, share)
-    fixed = [measure(product.fixed(choice), share) for choice in range(candidates)]
+    most = _measured(beside, product, share)
+    fixed = [_measured(beside, product.fixed(choice), share) for choice in range(candidates)]
     least = reduce(Enclosure.maximum, fixed)
     by = tuple(dict.fromkeys((*least.by, *most.by)))
     found = Enclosure(least.lower, most.upper, why=least.why, by=by).because(_OPEN_CHOICE)
@@ -272,46 +250,45 @@ def _gap(answer: Enclosure) -> Fraction:
 
 # -- which way ------------------------------------------------------------------------------------
 
-_Measure: TypeAlias = Callable[[Product, _Task], Enclosure]
-_Play: TypeAlias = Callable[[Sequence[Menu], _Task], Enclosure]
-_Exceeding: TypeAlias = Callable[[arb, "Fraction | None"], Event]
-_Events: TypeAlias = Callable[[Product, float, Saddle], _Exceeding]
+_BY_LARGEST, _BY_LATTICE = "largest loss", "losses moved to a lattice"
+_BY_EVENTS = {LatticeTail: "losses on a lattice", ListedLoss: "listed losses"}
 
 
-def _events(product: Product, log_delta: float) -> _Events | None:
-    """How events {L > level} are measured exactly; None where it is moved to a lattice."""
+def _measured(beside: Losses, product: Product, task: _Task) -> Enclosure:
+    """With one pair for each use, or one that dominates: at its ends, exactly, or on a lattice."""
     with working_precision(BITS):
-        tail = _log_tail(log_delta)
+        composite, charges = _together(beside, product), product.charges()
+        if task.epsilon is not None:
+            if _is_beyond(composite, task.epsilon):
+                flat = infinite_losses(composite, charges, ball(task.epsilon).exp())
+                return flat.found_by(_BY_LARGEST)
+            most = Enclosure.probability()
+        else:
+            assert task.delta is not None
+            if composite.is_void():
+                if infinite_losses(composite, charges, arb(1)).at_most(task.delta):
+                    return Enclosure.exactly(0)
+                return never_below(composite, ball(task.delta), charges)
+            most = Enclosure(Fraction(0), largest_level(composite, charges, task.delta).upper)
+            if most.upper == 0:
+                return Enclosure.exactly(0)
+    if not beside.dominating and not task.points and (kind := _exactly(product, task)) is not None:
+        with suppress(OutOfTimeError), within(_EXACT):
+            return _by_events(product, kind, task, most).found_by(_BY_EVENTS[kind])
+    return _by_lattice(beside, product, task).intersection(most)
+
+
+def _exactly(product: Product, task: _Task) -> type[LatticeTail | ListedLoss] | None:
+    """How events {L > level} are measured exactly; None where losses are moved to a lattice."""
+    with working_precision(BITS):
+        tail = _log_tail(task.log_delta)
         if are_many(product, tail):
             return None
         if product.composite(tail).lattice() is not None:
-            return _on_lattice
+            return LatticeTail
         if product.outcomes(tail) > 2 * _MOST_LISTED:
             return None
-        return _in_list if count_values(product.atoms(tail)) <= _MOST_LISTED else None
-
-
-def _on_lattice(product: Product, log_tail: float, saddle: Saddle) -> _Exceeding:
-    composite = product.composite(log_tail)
-    lattice = composite.lattice()
-    assert lattice is not None
-    return LatticeTail(composite, lattice, saddle).exceeding
-
-
-def _in_list(product: Product, log_tail: float, saddle: Saddle) -> _Exceeding:
-    parts = product.atoms(log_tail)
-    composite, values = Composite(parts), ListedLoss(parts)
-    escaping, missing = composite.escaping(), composite.missing().upper()
-
-    def exceeding(level: arb, exact_level: Fraction | None = None) -> Event:
-        event = values.exceeding(level)
-        return event._replace(p=event.p + escaping, excess=event.excess + missing)
-
-    return exceeding
-
-
-_BY_LARGEST, _BY_LATTICE = "largest loss", "losses moved to a lattice"
-_BY_EVENTS: dict[_Events, str] = {_on_lattice: "losses on a lattice", _in_list: "listed losses"}
+        return ListedLoss if count_values(product.atoms(tail)) <= _MOST_LISTED else None
 
 
 def _log_tail(log_delta: float) -> float:
@@ -319,55 +296,58 @@ def _log_tail(log_delta: float) -> float:
     return log_delta - 0.7 * ctx.prec - 10
 
 
-def _refined(
-    product: Product, exact: Callable[[], Enclosure], width: Fraction, cap: int
+def _by_events(
+    product: Product, kind: type[LatticeTail | ListedLoss], task: _Task, most: Enclosure
 ) -> Enclosure:
-    """`refine`; from above only where a pair dominates several: each precision has its own."""
-    if product.is_exact:
-        return refine(exact, width=width, cap=cap)
+    """From above only where a pair dominates several: each precision has its own."""
     met = False
+
+    def exact() -> Enclosure:
+        tail = _log_tail(task.log_delta)
+        composite, charges = product.composite(tail), product.charges()
+        here, target = arb(0), arb(1)
+        if task.epsilon is not None:
+            here = ball(task.epsilon)
+            saddle: Saddle | None = saddle_at(composite, float(here.mid()))
+        elif task.delta is not None:
+            target = ball(task.delta)
+            saddle = towards(composite, target, charges)
+        if saddle is None:
+            return never_below(composite, target, charges)
+        events = (
+            ListedLoss(product.atoms(tail))
+            if kind is ListedLoss
+            else LatticeTail(composite, saddle)
+        )
+
+        def exceeding(level: arb, exact_level: Fraction | None = None) -> Event:
+            return charges.to_event(events.exceeding(level, exact_level), level)
+
+        if task.epsilon is not None:
+            value = value_at(here, exceeding(here, task.epsilon))
+            return enclose_between(value.lower().min(arb(1)), value.upper()).intersection(most)
+        if saddle.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= target:
+            return Enclosure.exactly(0)
+        return root_near(arb(saddle.level), target, exceeding, most).intersection(most)
 
     def above() -> Enclosure:
         nonlocal met
         found = exact()
-        met = found.is_within(width) or found.upper < _NEGLIGIBLE
+        met = found.is_within(task.width) or found.upper < _NEGLIGIBLE
         return Enclosure(Fraction(0), found.upper)
 
-    return refine(above, width=width, cap=cap, enough=lambda _: met)
+    if product.is_exact:
+        return refine(exact, width=task.width, cap=task.cap)
+    return refine(above, width=task.width, cap=task.cap, enough=lambda _: met)
 
 
-# -- delta(level) ---------------------------------------------------------------------------------
-
-
-def _exact_delta(
-    product: Product,
-    epsilon: Fraction,
-    log_delta: float,
-    events: _Events,
-    width: Fraction,
-    cap: int,
-) -> Enclosure:
-    def exact() -> Enclosure:
-        tail, here = _log_tail(log_delta), ball(epsilon)
-        saddle = saddle_at(product.composite(tail), float(here.mid()))
-        event = events(product, tail, saddle)(here, epsilon)
-        value = value_at(here, product.charges().to_event(event, here))
-        return enclose_between(value.lower().min(arb(1)), value.upper().min(arb(1)))
-
-    return _refined(product, exact, width, cap).found_by(_BY_EVENTS[events])
-
-
-def _beyond_all_losses(beside: Losses, product: Product, epsilon: Fraction) -> Enclosure | None:
-    """delta(epsilon) where no finite loss exceeds epsilon for certain; None elsewhere."""
-    with working_precision(BITS):
-        composite = _together(beside, product)
-        if not composite.is_void():
-            summit, level = composite.summit(), ball(epsilon)
-            if not (composite.largest() <= level if summit is None else summit <= epsilon):
-                return None
-            if not composite.missing() <= 0:  # what is left out may have larger losses
-                return None
-        return infinite_losses(composite, product.charges(), ball(epsilon).exp())
+def _is_beyond(composite: Together, epsilon: Fraction) -> bool:
+    """Does no finite loss exceed epsilon, for certain? What is left out may be larger."""
+    if composite.is_void():
+        return True
+    summit = composite.summit()
+    over = composite.largest() <= ball(epsilon) if summit is None else summit <= epsilon
+    return bool(over and composite.missing() <= 0)
 
 
 def _together(beside: Losses, product: Product, log_tail: float = FIRST_TAIL) -> Together:
@@ -386,21 +366,14 @@ def infinite_losses(composite: Together, charges: Charges, odds: arb) -> Enclosu
     return enclose_between(lower.min(arb(1)), upper.min(arb(1)))
 
 
-def _by_lattice(
-    beside: Losses,
-    product: Product,
-    task: _Task,
-    *,
-    delta: Fraction | None = None,
-    epsilon: Fraction | None = None,
-) -> Enclosure:
+def _by_lattice(beside: Losses, product: Product, task: _Task) -> Enclosure:
     """Losses moved to ever finer lattices, until that is narrow enough or the work is done."""
     enclosure: Enclosure | None = None
     with working_precision(BITS):
         tail = _tail(task.log_delta)
         discrete = discrete_losses(product, tail)
         losses = beside.plus(discrete)
-        target = None if delta is None else ball(delta)
+        target = None if task.delta is None else ball(task.delta)
         if target is not None:
             composite, charges = Together(losses.dominating), product.charges()
             if composite.escaping() - charges.less_p - charges.slack > target:
@@ -410,15 +383,15 @@ def _by_lattice(
                 if not beside.dominating
                 else None
             )
-            if enclosure is not None and enclosure.is_within(task.width):
+            if enclosure is not None and enclosure.is_within(task.goal):
                 return enclosure
         answers = refined(
             losses.dominating,
-            attained=losses.attained,
+            attained=None if losses.is_exact else losses.attained,
             delta=target,
-            epsilon=None if epsilon is None else ball(epsilon),
+            epsilon=None if task.epsilon is None else ball(task.epsilon),
             charged=product.charges(),
-            width=float(task.width),
+            width=float(task.goal),
             units=task.work * _UNITS,
             points=task.points or (_FEWEST if is_wide(losses) else _FIRST_POINTS),
         )
@@ -434,60 +407,9 @@ def _by_lattice(
             if enclosure is bracket:
                 raise
     assert enclosure is not None
-    if not enclosure.is_within(task.width):
-        enclosure = enclosure.because(NO_LATTICE if losses.attained is None else BETWEEN)
+    if not enclosure.is_within(task.goal):
+        enclosure = enclosure.because(NO_LATTICE if losses.is_exact else BETWEEN)
     return enclosure.found_by(_BY_LATTICE)
-
-
-# -- epsilon(delta) -------------------------------------------------------------------------------
-
-
-def _epsilon(
-    beside: Losses,
-    product: Product,
-    delta: Fraction,
-    task: _Task,
-    width: Fraction,
-    cap: int,
-) -> Enclosure:
-    log_delta = task.log_delta
-    with working_precision(BITS):
-        composite, charges = _together(beside, product), product.charges()
-        if composite.is_void():
-            if infinite_losses(composite, charges, arb(1)).at_most(delta):
-                return Enclosure.exactly(0)
-            return never_below(composite, ball(delta), charges)
-        largest = largest_level(composite, charges, delta)
-    if largest.upper == 0:
-        return Enclosure.exactly(0)
-    events = None
-    if not beside.dominating and not task.points:
-        distance = total_variation(product)
-        if distance is not None and distance <= delta:
-            return Enclosure.exactly(0)
-        events = _events(product, log_delta)
-
-    def exact() -> Enclosure:
-        target, tail, charges = ball(delta), _log_tail(log_delta), product.charges()
-        saddle = towards(product.composite(tail), target, charges)
-        if saddle is None:
-            return never_below(product.composite(tail), target, charges)
-        assert events is not None
-        measured = events(product, tail, saddle)
-
-        def exceeding(level: arb) -> Event:
-            return charges.to_event(measured(level, None), level)
-
-        if saddle.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= target:
-            return Enclosure.exactly(0)
-        found = root_near(arb(saddle.level), target, exceeding, largest)
-        return found.intersection(Enclosure(Fraction(0), largest.upper))
-
-    if events is not None:
-        with suppress(OutOfTimeError), within(_EXACT):
-            return _refined(product, exact, width, cap).found_by(_BY_EVENTS[events])
-    enclosure = _by_lattice(beside, product, task, delta=delta)
-    return enclosure.intersection(Enclosure(Fraction(0), largest.upper))
 
 
 def largest_level(composite: Together, charges: Charges, delta: Fraction) -> Enclosure:

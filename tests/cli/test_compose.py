@@ -151,7 +151,7 @@ def test_a_wide_figure_says_why(capsys):
 
 def test_an_adversary_who_may_pick_is_named(monkeypatch):
     wide = Enclosure(Fraction(0), Fraction(1, 2))
-    monkeypatch.setattr(composition, "_exact_delta", lambda *_: wide)
+    monkeypatch.setattr(composition, "_by_events", lambda *_: wide)
     monkeypatch.setattr(composition, "adaptive_delta", lambda *_: wide)
     spec = "binomial:trials=10,probability=0.3*2"
     (result,) = run_json(spec, "--epsilon", "1")["results"]

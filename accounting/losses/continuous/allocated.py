@@ -27,8 +27,9 @@ least 1/C times the density of one set's law, C sets (remove).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import TypeAlias
 
 from flint import arb
@@ -43,7 +44,8 @@ from ....mechanisms.allocation import Allocation, allocation
 from ...divergences import gaussian
 from ...scenario import Use
 from .average import Average, Below
-from .root import between, root
+from .inversion import Bounds, between, root
+from .profile import falling_root
 
 Parts: TypeAlias = Sequence[tuple[Allocation, int]]
 
@@ -68,11 +70,11 @@ def allocated_delta(parts: Parts, level: Fraction, width: Fraction = WIDTH) -> E
 
     Exact for one epoch, but for too little noise; else between Gaussians.
     """
-    if all(one.taken == one.steps for one, _ in parts):
-        return refine(lambda: gaussian.delta(_gaussians(parts)[0], ball(level)), width=width)
     with working_precision(_BITS):
         low, high = (gaussian.delta(mu, ball(level)) for mu in _gaussians(parts))
         found = enclose_between(low, high)
+    if found.is_within(width):  # all take part in all steps
+        return found
     tail = _FIRST_TAIL
     while True:
         if (bounds := _one_epoch(parts, tail)) is None:
@@ -93,9 +95,9 @@ def allocated_delta(parts: Parts, level: Fraction, width: Fraction = WIDTH) -> E
 def allocated_epsilon(parts: Parts, target: Fraction) -> Enclosure:
     """The least epsilon >= 0 for this delta, 0 < target < 1; as `allocated_delta`."""
     with working_precision(_BITS):
-        low, high = (_gaussian_epsilon(mu, ball(target)) for mu in _gaussians(parts))
+        low, high = (falling_root(partial(gaussian.delta, mu), target) for mu in _gaussians(parts))
         known = Enclosure(low.lower, high.upper)
-    if all(one.taken == one.steps for one, _ in parts):
+    if known.is_within(WIDTH):  # all take part in all steps
         return known
     log_delta = float(ball(target).log().mid())
     tail = log_delta - 45
@@ -152,27 +154,14 @@ def _gaussians(parts: Parts) -> tuple[arb, arb]:
     return least.sqrt(), most.sqrt()
 
 
-def _gaussian_epsilon(mu: arb, goal: arb) -> Enclosure:
-    def bounds(level: arb) -> tuple[arb, arb]:
-        value = gaussian.delta(mu, level)
-        return value.lower(), value.upper()
-
-    if bounds(arb(0))[1] <= goal:
-        return Enclosure.exactly(0)
-    start, slope = _near(bounds, goal, 1.0)
-    return root(bounds, goal, arb(start), slope)
-
-
 # -- one epoch ------------------------------------------------------------------------------------
-
-_Bounds: TypeAlias = Callable[[arb], tuple[arb, arb]]
 
 
 def _precision(tail: float) -> int:
     return _BITS + math.ceil(-2 * tail / _NAT)
 
 
-def _one_epoch(parts: Parts, tail: float) -> _Bounds | None:
+def _one_epoch(parts: Parts, tail: float) -> Bounds | None:
     """The profile of one epoch, k = 1, at the working precision; None of anything else.
 
     Integrals are made anew where a level is farther out.
@@ -207,7 +196,7 @@ def _far(parts: Parts, log_delta: float) -> float:
     return first_met_near(lambda i: bool(average.log_above(i / 64) <= log_delta), 1, 0) / 64
 
 
-def _near(bounds: _Bounds, goal: arb, scale: float) -> tuple[float, float]:
+def _near(bounds: Bounds, goal: arb, scale: float) -> tuple[float, float]:
     """About where the bounds reach the goal, and minus the slope of their logarithm there."""
 
     def height(level: float) -> float:

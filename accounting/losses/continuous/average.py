@@ -33,7 +33,6 @@ geometric mean is less than S.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -46,7 +45,7 @@ from ....exact.budget import spend
 from ....exact.errors import DoesNotApplyError
 from ....exact.number import ball
 from ....exact.precision import working_precision
-from .line import Line, Table, powers
+from .line import Line, powers
 
 _MOST_NODES = 60_000
 _MOST_BITS = 1e8  # of nodes together, for one inverse moment
@@ -95,10 +94,6 @@ class Average:
         turn = self.mu * arb(a)
         at = c * turn.cos() + y * turn.sin()
         return ((arb(a) ** 2 / 2 * self.steps).exp() * self.transform(at.lower())).upper()
-
-    def moment(self, order: int) -> arb:
-        """E S^order."""
-        return self.moments(order)[order]
 
     def moments(self, most: int) -> list[arb]:
         """E S^n for n = 0, ..., most."""
@@ -213,7 +208,7 @@ class Below:
             self.length = 2 * arb.pi() / self.spacing
             self.most = self.length.lower()
             count = max(3, math.ceil(height / float(self.spacing.mid())))
-            values = Table(average.line(self.c, need + 15), self.spacing).transforms(count)
+            values = average.line(self.c, need + 15).transforms(self.spacing, count)
             share, weighed = self.spacing / arb.pi(), []
             for j, value in enumerate(values):
                 u = acb(self.c, self.spacing * j)
@@ -229,32 +224,19 @@ class Below:
 
     def __call__(self, x: arb) -> arb:
         """G(x), a ball."""
-        return self.many([x])[0]
-
-    def many(self, levels: Sequence[arb]) -> list[arb]:
-        """G at each of these."""
         with working_precision(self.bits):
-            # sum of w_j z^j by rows: powers from halves and products of matrices, since the boxes
-            # of complex balls swell in Horner's scheme
-            waves = [acb(0, self.spacing * x).exp() for x in levels]
-            within = powers(waves, self.columns)
-            strides = [one * other for one, other in zip(within[-1], waves, strict=True)]
-            table = acb_mat(self.columns, len(waves), [value for row in within for value in row])
-            parts, rows = (self.sum * table).entries(), self.sum.nrows()
-            totals, count = [acb(0)] * len(waves), len(waves)
-            for k, turned in enumerate(powers(strides, rows)):
-                row = parts[k * count : (k + 1) * count]
-                totals = [t + a * b for t, a, b in zip(totals, row, turned, strict=True)]
-            return [self._from(total.real, x) for total, x in zip(totals, levels, strict=True)]
-
-    def _from(self, value: arb, x: arb) -> arb:
-        if not x <= self.most:
-            return (x - 1).max(arb(0)).union(x)
-        value = (self.c * x).exp() * (value + arb(0, self.rest))
-        fall = (-self.c * self.length).exp()
-        aliases = x * fall / (1 - fall) + self.length * fall / (1 - fall) ** 2
-        value -= aliases.union(arb(0))
-        return value.max(x - 1).max(arb(0)).min(x)
+            if not x <= self.most:
+                return (x - 1).max(arb(0)).union(x)
+            # sum of w_j z^j by rows, powers from halves: in Horner's scheme complex balls swell
+            wave = acb(0, self.spacing * x).exp()
+            within = [power for (power,) in powers([wave], self.columns)]
+            parts = (self.sum * acb_mat(self.columns, 1, within)).entries()
+            turned = powers([within[-1] * wave], len(parts))
+            terms = (part * power for part, (power,) in zip(parts, turned, strict=True))
+            value = (self.c * x).exp() * (sum(terms, acb(0)).real + arb(0, self.rest))
+            fall = (-self.c * self.length).exp()
+            aliases = x * fall / (1 - fall) + self.length * fall / (1 - fall) ** 2
+            return (value - aliases.union(arb(0))).max(x - 1).max(arb(0)).min(x)
 
 
 @lru_cache(maxsize=32)

@@ -29,23 +29,11 @@ class Line:
     error: arb
 
     def transforms(self, spacing: arb, count: int) -> list[acb]:
-        """M(c + i spacing j) for j = 0, ..., count - 1."""
-        return Table(self, spacing).transforms(count)
-
-
-class Table:
-    """The sum at equidistant points, as products of two tables of e^(iyl)."""
-
-    def __init__(self, line: Line, spacing: arb) -> None:
-        self.line, self.spacing = line, spacing
-        self.error = acb(arb(0, line.error.upper()), arb(0, line.error.upper()))
-        self.steps = [(acb(0, spacing) * loss).exp() for loss in line.losses]
-
-    def transforms(self, count: int) -> list[acb]:
-        """M(c + i spacing j) for j = 0, ..., count - 1."""
+        """M(c + i spacing j) for j = 0, ..., count - 1, as products of two tables of e^(iyl)."""
+        steps = [(acb(0, spacing) * loss).exp() for loss in self.losses]
+        error = acb(arb(0, self.error.upper()), arb(0, self.error.upper()))
         columns = 1 << (count.bit_length() // 2)
         rows = -(-count // columns)
-        steps = self.steps
         within = powers(steps, columns)
         strides = [one * other for one, other in zip(within[-1], steps, strict=True)]
         table = powers(strides, rows)
@@ -55,7 +43,7 @@ class Table:
         for first in range(0, rows, _ROWS):
             total = acb_mat(min(_ROWS, rows - first), columns)
             for part, turned in zip(nodes, right, strict=True):
-                weights = self.line.weights[part]
+                weights = self.weights[part]
                 left = [
                     [value * weight for value, weight in zip(row[part], weights, strict=True)]
                     for row in table[first : first + _ROWS]
@@ -63,7 +51,7 @@ class Table:
                 total += _matrix(left) * turned
                 spend()
             found += total.entries()
-        return [value + self.error for value in found[:count]]
+        return [value + error for value in found[:count]]
 
 
 def _matrix(rows: list[list[acb]]) -> acb_mat:

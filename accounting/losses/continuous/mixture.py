@@ -56,13 +56,9 @@ class MixtureLoss(FiniteLoss):
         total = acb(ball(self.rest))
         return sum((ball(weight) * law.transform(s) for weight, law in self.parts), total)
 
-    def rough(self, c: arb) -> tuple[arb, arb]:
-        """Bounds of M(c) without a rule."""
-        least = most = ball(self.rest)
-        for weight, law in self.parts:
-            low, high = law.rough(c)
-            least, most = least + ball(weight) * low, most + ball(weight) * high
-        return least.lower(), most.upper()
+    def log_unsampled(self, c: arb) -> arb:
+        """log M(c) for q = 1, of the noise that all parts have."""
+        return reduce(arb.union, (law.log_unsampled(c) for _, law in self.parts))
 
     def terms(self, c: float, top: float, log_error: float) -> float:
         """How many nodes the rules of its parts have, about."""

@@ -1,108 +1,200 @@
-"""delta(epsilon) and epsilon(delta) of one continuous use, or of Gaussian ones, narrowly.
+"""What one continuous use costs, or Gaussian ones together, narrowly.
 
-One use has a closed form, and so do Gaussians that are not sampled. Other sums of Gaussian noise
-are measured by inversion of their transform (`inversion`). All else is composed on a lattice
-(`losses.sums`).
+All uses go in one direction: with neighbours that differ by a user, the dataset that has that user
+is the same one in every use. The worse direction at a level (or an order) is the caller's maximum
+of the two.
+
+One use has a closed form, and so have Gaussians that are not sampled, which are one (`merged`).
+Other sums of Gaussian noise are measured by inversion of their transform (`inversion`). All else is
+composed on a lattice (`losses.sums`).
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 
-from flint import arb
+from attrs import evolve
+from flint import acb, arb
 
+from ....exact.budget import OutOfTimeError
 from ....exact.enclosure import Enclosure
-from ....exact.number import ExactInput, ball, exact
-from ....exact.precision import WIDTH, enclose_between, refine
+from ....exact.errors import DoesNotApplyError
+from ....exact.number import ball
+from ....exact.precision import CAP, WIDTH, enclose_between, refine, working_precision
+from ....exact.roots import met_between
+from ....exact.square_root import square_root, squared
 from ..composite import NO_LATTICE, Composite, saddle_at, saddle_for
-from . import composed as smooth
-from .inversion import Gaussians, Parts, Profile, plan
-from .root import root
+from .inversion import Gaussians, Parts, Profile, between, is_few, plan, root
+from .mixture import LineLaw
 from .sampled_gaussian import SampledGaussian
+from .sampled_laplace import SampledLaplace
 
 WORK = 4.0  # about how many seconds an inversion may take
 
-_BY_CLOSED, _BY_INVERSION = "closed form", "inversion of the transform"
-_BY_PARTS = "each use by itself"
+_BITS = 128
+_TOO_MANY = "transforms so far out need too many nodes"
+_ATTEMPTS, _LOWER = 3, 12.0  # by so much in its logarithm each aims lower than the one before
+_HIGHEST = 1e300  # level that is tried
+_NEGLIGIBLE = 1e-20
+_CLOSED, _BY_INVERSION = "closed form", "inversion of the transform"
+
+
+def merged(parts: Parts) -> list[tuple[LineLaw, int]]:
+    """Equal laws together, only those that take part, and Gaussians that are not sampled as one."""
+    found, square = Counter[LineLaw](), Fraction(0)
+    for law, times in parts:
+        if isinstance(law, SampledGaussian) and law.rate == 1:
+            square += times / squared(law.noise)
+        elif law.rate:
+            found[law] += times
+    if square:
+        found[SampledGaussian(Fraction(1), square_root(1 / square), True)] = 1
+    return list(found.items())
+
+
+def _single(parts: Parts) -> LineLaw | None:
+    """The one use that this is."""
+    return parts[0][0] if len(parts) == 1 and parts[0][1] == 1 else None
 
 
 def is_known(parts: Parts) -> bool:
     """Are these what is measured here?"""
-    merged = smooth.merged(parts)
-    gaussian = all(isinstance(law, SampledGaussian) for law, _ in merged)
-    return bool(parts) and (gaussian or smooth.is_closed(merged))
+    gaussian = all(isinstance(law, SampledGaussian) for law, _ in parts)
+    return bool(parts) and (gaussian or _single(merged(parts)) is not None)
+
+
+def renyi(law: LineLaw, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
+    """The Renyi divergence of one use at this order a > 1, log M(a - 1)/(a - 1).
+
+    Where its transform takes too many nodes, bounds: at most D, that without sampling, which is
+    post-processing; removing, at least D - a log(1/q)/(a - 1), since (1 - q) Q + q P >= q P, at
+    told rates too, whose a-th powers have a mean of at least q^a, q their own mean.
+    """
+    far = not is_few([(law, 1)], float(order - 1))
+
+    def compute() -> Enclosure:
+        c = ball(order - 1)
+        if not far:
+            least = most = law.transform(acb(c)).real.log() / c
+        else:
+            least, most = arb(0), (law.log_unsampled(c) / c).min(law.largest())
+            if law.removing:
+                least = law.log_unsampled(c) / c + ball(order) / c * ball(law.rate).log()
+        return between(least.max(arb(0)), most)
+
+    found = refine(compute, width=width, cap=2 * _BITS if far else CAP)
+    return found.because(_TOO_MANY) if far else found
 
 
 def delta(
-    parts: Parts, epsilon: ExactInput, width: Fraction = WIDTH, work: float = WORK
+    parts: Parts, epsilon: Fraction, width: Fraction = WIDTH, work: float = WORK
 ) -> Enclosure:
     """The least delta for which these are (epsilon, delta)-DP together, epsilon >= 0.
 
-    parts: as `is_known`, all in one direction.
+    parts: as `is_known`, all in one direction. work: about how many seconds an inversion may take.
     """
-    level = exact(epsilon, "epsilon", at_least=0)
-    parts = smooth.merged(parts)
-    if not parts or smooth.beyond(parts, level):
+    parts = merged(parts)
+    if not parts:
         return Enclosure.exactly(0)
-    if smooth.is_closed(parts):
-        found = refine(
-            lambda: _between(*[smooth.closed_delta(parts, ball(level))] * 2), width=width
-        )
-        return found.found_by(_BY_CLOSED)
+    if (law := _single(parts)) is not None:
+        if isinstance(law, SampledLaplace) and law.rate == 1 and law.epsilon <= epsilon:
+            return Enclosure.exactly(0)  # its largest loss, which no ball tells
+        return refine(lambda: _between(law.profile(ball(epsilon))), width=width).found_by(_CLOSED)
     gaussians = _gaussians(parts)
 
-    def attempt(log_width: float, found: Enclosure | None) -> tuple[Enclosure, bool]:
-        here = ball(level)
-        saddle = saddle_at(Composite(gaussians), float(here.mid()))
-        if not smooth.is_within_reach(parts, saddle.c):
-            return Enclosure.probability(), True
-        aimed = saddle.log_delta if found is None else _log_middle(found, saddle.log_delta)
-        profile = Profile(gaussians, plan(gaussians, saddle, aimed, log_width), work)
-        return _between(*profile.bounds(here)).found_by(_BY_INVERSION), profile.sigma > 0
+    def attempt(log_width: float) -> Enclosure:
+        saddle = saddle_at(Composite(gaussians), float(ball(epsilon).mid()))
+        profile = Profile(gaussians, plan(gaussians, saddle, saddle.log_delta, log_width, work))
+        return _between(*profile.bounds(ball(epsilon)))
 
-    found = smooth.attempts(parts, width, attempt).because(NO_LATTICE)
-    found = found.intersection(Enclosure.probability())
-    if not found.is_within(width):
-        found = found.intersection(smooth.basic_delta(parts, level).found_by(_BY_PARTS))
-    return found
+    found = _inverted(parts, width, attempt).intersection(Enclosure.probability())
+    if found.is_within(width):
+        return found
+    return _below(found, delta(_unsampled(parts), epsilon, width))
 
 
 def epsilon(
-    parts: Parts, delta: ExactInput, width: Fraction = WIDTH, work: float = WORK
+    parts: Parts, delta: Fraction, width: Fraction = WIDTH, work: float = WORK
 ) -> Enclosure:
-    """The least epsilon >= 0 for which these are (epsilon, delta)-DP together, 0 < delta <= 1."""
-    target = exact(delta, "delta", above=0, at_most=1)
-    parts = smooth.merged(parts)
+    """The least epsilon >= 0 for which these are (epsilon, delta)-DP together, 0 < delta <= 1.
+
+    Arguments as for `delta`.
+    """
+    parts = merged(parts)
     # the total variation distance of one use is at most its rate
-    if target == 1 or sum(times * law.rate for law, times in parts) <= target:
+    if delta == 1 or sum(times * law.rate for law, times in parts) <= delta:
         return Enclosure.exactly(0)
-    if smooth.is_closed(parts):
-        found = refine(lambda: smooth.closed_epsilon(parts, target), width=width)
-        return found.found_by(_BY_CLOSED)
-    if smooth.total_variation(parts) <= target:
-        return Enclosure.exactly(0)
+    if (law := _single(parts)) is not None:
+        return refine(lambda: falling_root(law.profile, delta), width=width).found_by(_CLOSED)
     gaussians = _gaussians(parts)
 
-    def attempt(log_width: float, found: Enclosure | None) -> tuple[Enclosure, bool]:
-        composite, goal = Composite(gaussians), ball(target)
+    def attempt(log_width: float) -> Enclosure:
+        goal = ball(delta)
         log_delta = float(goal.log().mid())
-        saddle = saddle_for(composite, log_delta)
-        saddle = saddle if saddle.level > 0 else saddle_at(composite, 0.0)
+        saddle = saddle_for(Composite(gaussians), log_delta)
+        saddle = saddle if saddle.level > 0 else saddle_at(Composite(gaussians), 0.0)
         asked = log_width + math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
-        if found is not None and found.is_finite():
-            saddle = saddle._replace(level=float(Fraction(found.upper)))
-        if not smooth.is_within_reach(parts, saddle.c):
-            return Enclosure.unknown(), True
-        profile = Profile(gaussians, plan(gaussians, saddle, log_delta, asked), work)
-        start, slope = smooth.near(profile, saddle, log_delta)
-        found = root(profile.bounds, goal, arb(start), slope).found_by(_BY_INVERSION)
-        return found, profile.sigma > 0
+        profile = Profile(gaussians, plan(gaussians, saddle, log_delta, asked, work))
+        return root(profile.bounds, goal, arb(max(saddle.level, 0.0)), saddle.c)
 
-    found = smooth.attempts(parts, width, attempt)
-    if not found.is_within(width):
-        found = found.intersection(smooth.basic_epsilon(parts, target).found_by(_BY_PARTS))
-    return found.because(NO_LATTICE)
+    found = _inverted(parts, width, attempt)
+    if found.is_within(width):
+        return found
+    return _below(found, epsilon(_unsampled(parts), delta, width))
+
+
+def falling_root(delta: Callable[[arb], arb], target: Fraction) -> Enclosure:
+    """Where a closed form falls to the target, at the working precision.
+
+    By bisection for each end: also where it has a kink or ends in 0.
+    """
+    goal = ball(target)
+    if delta(arb(0)) <= goal:
+        return Enclosure.exactly(0)
+
+    def fallen(met: Callable[[arb], bool]) -> tuple[arb, arb]:
+        """Neighbouring levels: it is met at the second, not at the first (or that is 0)."""
+        low, high = arb(0), arb(1)
+        while not met(high):
+            low, high = high, 2 * high
+            if high > _HIGHEST:
+                return low, arb.pos_inf()
+        return met_between(met, low, high)
+
+    lower, _ = fallen(lambda level: not delta(level) >= goal)
+    _, upper = fallen(lambda level: bool(delta(level) <= goal))
+    return between(lower, upper)
+
+
+def _inverted(parts: Parts, width: Fraction, attempt: Callable[[float], Enclosure]) -> Enclosure:
+    """Aim lower where a saddle point in floats promised too much; keep what is known."""
+    uses, found = sum(times for _, times in parts), Enclosure.unknown()
+    for k in range(_ATTEMPTS):
+        asked = math.log(max(float(width), _NEGLIGIBLE)) - _LOWER * k
+        try:
+            with working_precision(_BITS + math.ceil(math.log2(uses) - 1.5 * asked)):
+                found = found.intersection(attempt(asked))
+        except (OutOfTimeError, DoesNotApplyError):
+            break
+        if found.is_within(width):
+            break
+    return found.found_by(_BY_INVERSION).because(NO_LATTICE)
+
+
+def _below(found: Enclosure, above: Enclosure) -> Enclosure:
+    return found.intersection(Enclosure(Fraction(0), above.upper))
+
+
+def _unsampled(parts: Parts) -> list[tuple[LineLaw, int]]:
+    """The same if everyone took part, which costs at least as much.
+
+    To replace the output by a draw from Q, with probability 1 - q, turns (P, Q) into the sampled
+    pair, and (Q, P) into the other: post-processing, of every use.
+    """
+    return merged([(evolve(law, rate=Fraction(1)), times) for law, times in _gaussians(parts)])
 
 
 def _gaussians(parts: Parts) -> Gaussians:
@@ -111,11 +203,6 @@ def _gaussians(parts: Parts) -> Gaussians:
     return found
 
 
-def _log_middle(found: Enclosure, otherwise: float) -> float:
-    """The logarithm of the delta that is enclosed, about."""
-    middle = ball((Fraction(found.lower) + Fraction(found.upper)) / 2)
-    return float(middle.mid().log().mid()) if middle > 0 else otherwise
-
-
-def _between(lower: arb, upper: arb) -> Enclosure:
-    return enclose_between(lower.max(arb(0)), upper.min(arb(1)))
+def _between(lower: arb, upper: arb | None = None) -> Enclosure:
+    upper = lower if upper is None else upper
+    return enclose_between(lower.lower().max(arb(0)), upper.upper().min(arb(1)))

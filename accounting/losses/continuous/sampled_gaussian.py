@@ -25,9 +25,7 @@ so the same rule holds for every y >= 0, with A = e^growth M(c),
 
 Nodes outside a window that holds 0 and p fall geometrically: with 0 <= (log r)' <= 1/t^2, the slope
 -x/t^2 + p (log r)' of log f_c lies between -x/t^2 and (p - x)/t^2 for p >= 0, and falls in x for p
-< 0 (log r is convex). For large p a window around p alone will do: with e = t^2 (log r)', which
-rises, f_c rises by at least (p e(z) - low)/t^2 from some z on to the window's left end `low`, and
-below z it is at most phi_t r(z)^p, whose nodes' sum is at most r(z)^p (1 + h/(t sqrt(2 pi))).
+< 0 (log r is convex).
 
 *Decay.* On the line Im x = a, |M(c + iy)| <= int |f(x + ia)| dx, which falls in y. Its integrand is
 e^(a^2/(2 t^2)) phi_t(x) (r(x + ia) r(x - ia))^(p/2) e^(iy/2 (log r(x + ia) - log r(x - ia)))
@@ -95,30 +93,12 @@ class SampledGaussian(FiniteLoss):
 
     def transform(self, s: acb) -> acb:
         """M(s), Im s = 0."""
-        if s.imag != 0:
-            raise ValueError("on a line the transform is made all at once: line()")
         c, at = s.real, _at if s.real.is_exact() else _at.__wrapped__  # only exact balls hash
         return acb(at(self, c, ctx.prec))
 
-    def rough(self, c: arb) -> tuple[arb, arb]:
-        """Bounds of M(c) without a rule.
-
-        Removing, p = c + 1 >= 1: (x + y)^p >= x^p + y^p below, Minkowski's inequality above, for x
-        = 1 - q and y = q dP/dQ, whose p-th moment is q^p e^(p(p-1)/(2 t^2)). Adding: Q(x <= z)
-        r(z)^-c for every z below, e^(c sup L) and, as sampling is post-processing, the moment for
-        q = 1 above.
-        """
-        noise, q = ball(self.noise), ball(self.rate)
-        log_moment = c * (c + 1) / (2 * noise**2)
-        if self.removing:
-            p = c + 1
-            least = (1 - q) ** p + q**p * log_moment.exp()
-            return least.lower(), ((1 - q + q * (log_moment / p).exp()) ** p).upper()
-        least = arb(1)
-        for z in (arb(0.25), *(-far * noise * (1 + noise) for far in (0, 1, 2, 4, 8, 16, 32))):
-            tail = (-z / (noise * arb(2).sqrt())).erfc() / 2
-            least = least.max((tail * (-c * (q * self._odds(z).expm1()).log1p()).exp()).lower())
-        return least, log_moment.exp().min((c * self.largest()).exp()).upper()
+    def log_unsampled(self, c: arb) -> arb:
+        """log M(c) for q = 1."""
+        return c * (c + 1) / (2 * ball(self.noise) ** 2)
 
     def cumulant(self, c: float) -> Cumulant:
         log_weights, losses, _ = self._floats(c)
@@ -219,11 +199,6 @@ class SampledGaussian(FiniteLoss):
         low, high = arb(ends[0]), arb(ends[1])
         count = math.ceil(float(((high - low) / step).mid())) + 1
         absolute = arb(0)
-        if low > 0:
-            edge = self._edge()
-            highest = (power * (1 + ball(self.rate) * self._odds(edge).expm1()).log()).exp()
-            nearly = 1 + step / (noise * (2 * arb.pi()).sqrt())
-            absolute += highest * nearly * growth.exp()
         for x, slope in zip(
             (low - step, low + step * count), self._slopes(power, low, high), strict=True
         ):
@@ -236,31 +211,9 @@ class SampledGaussian(FiniteLoss):
         """log f_c rises at least so fast below `low`, and falls at least so fast above `high`."""
         noise2 = ball(self.noise) ** 2
         if power >= 0:
-            rise = power * self._share(self._edge()) - low if low > 0 else -low
-            return rise / noise2, (high - power) / noise2
+            return -low / noise2, (high - power) / noise2
         below, above = ((-x + power * self._share(x)) / noise2 for x in (low, high))
         return below, -above
-
-    def _odds(self, x: arb) -> arb:
-        """log dP/dQ."""
-        return (2 * x - 1) / (2 * ball(self.noise) ** 2)
-
-    def _edge(self) -> arb:
-        """z: from here on r is q e^u but for a factor of about 1 + e^-40."""
-        if self.rate == 1:
-            return arb(0)
-        return arb(0.5) + ball(self.noise) ** 2 * (
-            (ball(1 - self.rate) / ball(self.rate)).log() + 40
-        )
-
-    def _is_lifted(self, power: float, reach: float) -> bool:
-        """Does all that matters lie around p, about: beyond z, and far above what is below it?"""
-        noise2, q = float(self.noise) ** 2, self.rate
-        odds = 0.0 if q == 1 else float((ball(1 - q).log() - ball(q).log()).mid())
-        edge = 0.0 if q == 1 else 0.5 + noise2 * (odds + 40)
-        spread = float(self.noise) * math.sqrt(2 * reach)
-        below = power * ((2 * edge - 1) / (2 * noise2) + 1e-9) + reach + 50
-        return power - spread > max(edge, 0.0) and below < power * (power - 1) / (2 * noise2)
 
     def _share(self, x: arb) -> arb:
         """t^2 (log r)'(x)."""
@@ -271,7 +224,7 @@ class SampledGaussian(FiniteLoss):
         """Where log f_c is within about `reach` of its largest value."""
         spread = float(self.noise) * math.sqrt(2 * reach)
         if power >= 0:
-            return (power - spread if self._is_lifted(power, reach) else -spread), power + spread
+            return -spread, power + spread
 
         q, noise2 = float(self.rate), float(self.noise) ** 2
 

@@ -11,6 +11,17 @@ by at most e (64/15) A R^(-2n)/(1 - R^-2), n >= 2: Chebyshev coefficients are at
 rule is exact below degree 2n and for odd degrees, and wrong by at most 2 + 2/(k^2 - 1) for T_k.
 With x, v the semi-axes and v <= pi/2: |r| <= r(x), |r| >= r(-x) cos(v/2) and
 |arg r| <= min(v, q e^x v/(1-q)), since the real part of r is at least 1 - q and arctan z <= z.
+
+*Without sampling*, e = sensitivity/scale:
+
+    delta(level) = 1 - e^((level - e)/2) for -e <= level <= e, 0 above, 1 - e^level below
+    Renyi        = log[a/(2a-1) e^((a-1)e) + (a-1)/(2a-1) e^(-ae)]/(a-1)     (Mironov 2017)
+    rho          = sup of Renyi/a, at most e^2/2; pure epsilon = e
+    trade-off    = 1 - e^e a for a < e^-e/2, e^-e/(4a) up to 1/2, e^-e (1 - a) beyond
+
+delta: {loss > level} is {x < (e - level)/2}, of P-mass 1 - e^(-(e-level)/2)/2 and of Q-mass
+e^(-(e+level)/2)/2. Trade-off: rejecting on {x > t}, P-mass a, Q misses Q(x <= t); three cases of t.
+Both directions cost the same, by reflection.
 """
 
 from __future__ import annotations
@@ -28,7 +39,6 @@ from ....exact.budget import spend
 from ....exact.number import ball
 from ...sampling import added, pure_added, pure_removed, removed
 from ..law import FiniteLoss
-from . import laplace
 
 _GROWTHS = [1 + 2.0**-k for k in range(-4, 14)]  # R that are tried
 _NEVER = 1 << 40  # points
@@ -50,28 +60,16 @@ class SampledLaplace(FiniteLoss):
         """delta(level) of one use."""
         epsilon = ball(self.epsilon)
         through = removed if self.removing else added
-        return through(ball(self.rate), level, lambda at: laplace.delta(epsilon, at))
+        return through(ball(self.rate), level, lambda at: _delta(epsilon, at))
 
     def transform(self, s: acb) -> acb:
         """M(s), Im s = 0."""
-        if s.imag != 0:
-            raise ValueError("on a line the transform is made all at once: line()")
         c, at = s.real, _at if s.real.is_exact() else _at.__wrapped__  # only exact balls hash
         return acb(at(self, c, ctx.prec))
 
-    def rough(self, c: arb) -> tuple[arb, arb]:
-        """Bounds of M(c) without a rule.
-
-        As for the Gaussian: removing, p-th powers of sums; adding, the atoms, and no sampling or
-        e^(c sup L).
-        """
-        q, moment = ball(self.rate), laplace.renyi_sum(ball(self.epsilon), c + 1)
-        if self.removing:
-            p = c + 1
-            least = (1 - q) ** p + q**p * moment
-            return least.lower(), ((1 - q + q * moment ** (1 / p)) ** p).upper()
-        atoms = sum((m * (-c * self._log_ratio(u)).exp() for m, u in self._atoms()), arb(0))
-        return atoms.max(arb(1)).lower(), moment.min((c * self.largest()).exp()).upper()
+    def log_unsampled(self, c: arb) -> arb:
+        """log M(c) for q = 1."""
+        return _renyi_sum(ball(self.epsilon), c + 1).log()
 
     def terms(self, c: float, top: float, log_error: float) -> float:
         """How many nodes the rule has, about."""
@@ -158,3 +156,18 @@ def _at(law: SampledLaplace, c: arb, bits: int) -> arb:
     """M(c)."""
     weights, _, error = law._rule(law._power(c), 0.0, 0.7 * bits)
     return sum(weights, arb(0)) + arb(0, error)
+
+
+def _delta(epsilon: arb, level: arb) -> arb:
+    """delta(level), also at a negative level."""
+    inside = -((level - epsilon) / 2).expm1()
+    if level >= -epsilon:
+        return inside.max(arb(0))
+    below = -level.expm1()
+    return below if level <= -epsilon else inside.union(below).max(arb(0))
+
+
+def _renyi_sum(epsilon: arb, order: arb) -> arb:
+    """e^((order - 1) Renyi), order > 1."""
+    near, far = ((order - 1) * epsilon).exp(), (-order * epsilon).exp()
+    return (order * near + (order - 1) * far) / (2 * order - 1)
