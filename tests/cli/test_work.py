@@ -73,14 +73,20 @@ def test_bad_budgets_are_one_line(capsys, wrong):
 
 @pytest.mark.contract
 @pytest.mark.slow
-def test_noise_far_narrower_than_its_shift_takes_little_memory():
-    spec = "discrete-gaussian:sigma2=100,sensitivity=3145728,modulus=1048576"
-    spec += ",neighbours=add-remove,poisson=0.9"
+@pytest.mark.parametrize(
+    "words",
+    [
+        "discrete-gaussian:sigma2=100,sensitivity=3145728,modulus=1048576,neighbours=add-remove,"
+        "poisson=0.9 --order 2 --time 1",  # noise far narrower than its shift
+        "gaussian:sigma=7,neighbours=add-remove,poisson=1e-9*20 --epsilon 3",  # delta of 1e-336
+    ],
+)
+def test_what_is_far_out_takes_little_memory(words):
     code = (
         "import resource\n"
         "resource.setrlimit(resource.RLIMIT_AS, (2**31, 2**31))\n"
         "from exactdp.cli.main import main\n"
-        f"main(['compose', '{spec}', '--order', '2', '--time', '1', '--json'])\n"
+        f"main(['compose', *{words.split()}, '--json'])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     (result,) = json.loads(done.stdout)["results"]
