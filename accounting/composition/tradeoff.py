@@ -142,11 +142,6 @@ def _grid(alphas: Sequence[ExactInput] | None, points: ExactInput) -> list[Fract
     return grid
 
 
-def further_profiles(uses: Sequence[Use]) -> int:
-    """How many profiles the curves need besides that of these uses."""
-    return (2 if len(scenarios(uses)) > 1 else 0) + (0 if _is_one_pair(uses) else 2)
-
-
 # -- which profiles -------------------------------------------------------------------------------
 
 

@@ -44,20 +44,13 @@ class AttainsLimit(Protocol):
 
 @runtime_checkable
 class BoundedCurvature(Protocol):
-    """Bounds of s(y - shift) - s(y), where s(y) = log p(y)/p(y-1), for outcomes x <= 0."""
+    """A bound of s(y - shift) - s(y), where s(y) = log p(y)/p(y-1), for outcomes x <= 0."""
 
     def steepening(self, x: int, shift: int) -> arb:
         """Bound the sup over y <= x.
 
         How fast the privacy loss may still grow beyond x: what tails of Rényi sums need where
         `Law.loss_limit` is None.
-        """
-
-    def flattening(self, x: int, shift: int) -> arb:
-        """Bound the inf over x <= y <= 0 from below.
-
-        How fast the privacy loss at least falls from x on: what ends a Rényi sum that lives far
-        to the left of 0.
         """
 
 

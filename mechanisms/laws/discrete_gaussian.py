@@ -145,9 +145,6 @@ class DiscreteGaussian(Law):
         # s(y) = -(2y - 1)/(2 sigma2) falls by the same amount at each step
         return shift / ball(self.sigma2)
 
-    def flattening(self, x: int, shift: int) -> arb:
-        return self.steepening(x, shift)
-
     def loss(self, x: int, shift: int) -> arb:
         return ball(Fraction(shift * (shift - 2 * x)) / (2 * self.sigma2))
 
@@ -253,13 +250,7 @@ class DiscreteGaussianSum(Law):
         return _spread(self, ctx.prec).min(gap)
 
     def steepening(self, x: int, shift: int) -> arb:
-        return self._bend(shift)[1]
-
-    def flattening(self, x: int, shift: int) -> arb:
-        return self._bend(shift)[0]
-
-    def _bend(self, shift: int) -> tuple[arb, arb]:
-        """Bounds of s(y - d) - s(y) for all y, d = shift.
+        """The same for all x, with d = shift.
 
         With e(y) = log w(y)/w(y-1) it is d/(n sigma2) + e(y - d) - e(y), and e has period n: over
         one period it can be listed, and in any case |log w| varies by at most the gap. Also
@@ -268,11 +259,10 @@ class DiscreteGaussianSum(Law):
         s2, gap = ball(self.sigma2), self.gaussian_gap()
         even, turns = shift / (self.count * s2), shift // self.count
         if gap.is_finite() and (gap < 1e-3 or self.count > _LONGEST_PERIOD):
-            return even - 4 * gap, even + 4 * gap
+            return even + 4 * gap
         if self.count > _LONGEST_PERIOD:
-            return turns / s2, (turns + 1) / s2
-        least, largest = _ratio_range(self, shift % self.count, ctx.prec)
-        return even + least, even + largest
+            return (turns + 1) / s2
+        return even + _largest_bend(self, shift % self.count, ctx.prec)
 
     def renyi_sum(self, order: arb, shift: int) -> arb | None:
         """Where the law is N_Z(0, n sigma2) up to e^(+-gap): its sum, up to (2 order - 1) gaps."""
@@ -506,8 +496,8 @@ def _is_gaussian(law: DiscreteGaussianSum) -> bool:
 
 
 @lru_cache(maxsize=16)
-def _ratio_range(law: DiscreteGaussianSum, shift: int, bits: int) -> tuple[arb, arb]:
-    """The least and the largest e(y - shift) - e(y), e(y) = log w(y)/w(y-1), over a period."""
+def _largest_bend(law: DiscreteGaussianSum, shift: int, bits: int) -> arb:
+    """The largest e(y - shift) - e(y), e(y) = log w(y)/w(y-1), over a period."""
     n, half = law.count, law.count // 2
     unit = 1 / (2 * n * ball(law.sigma2))
     logs = [p.log() + x * x * unit for x, p in enumerate(law.balls(0, half))]
@@ -516,8 +506,7 @@ def _ratio_range(law: DiscreteGaussianSum, shift: int, bits: int) -> tuple[arb, 
         return logs[min(x % n, -x % n)]
 
     steps = [log_w(y) - log_w(y - 1) for y in range(n)]
-    bends = [steps[(y - shift) % n] - steps[y] for y in range(n)]
-    return reduce(arb.min, bends).lower(), reduce(arb.max, bends).upper()
+    return reduce(arb.max, [steps[(y - shift) % n] - steps[y] for y in range(n)]).upper()
 
 
 def _factor(gap: arb) -> arb:

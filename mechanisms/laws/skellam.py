@@ -116,11 +116,6 @@ class Skellam(Law):
         v = ball(self.variance)
         return ((shift + 1 - x) / v).asinh() - ((arb(1) / 2 - x) / v).asinh()
 
-    def flattening(self, x: int, shift: int) -> arb:
-        # As above from below: asinh((k+d+1/2)/v) - asinh((k+1)/v), falling in k: least at y = x.
-        v = ball(self.variance)
-        return ((shift - x + arb(1) / 2) / v).asinh() - ((arb(1) - x) / v).asinh()
-
     def zcdp_tail(self, order: Fraction, shift: int) -> arb:
         """Two bounds of D_a/a for all orders a from this one on.
 
