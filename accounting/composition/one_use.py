@@ -14,7 +14,7 @@ from attrs import frozen
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
-from ...exact.precision import refine
+from ...exact.precision import enclose, refine
 from ...exact.square_root import SquareRoot, squared
 from ...mechanisms.allocation import Allocation, allocation
 from ...mechanisms.continuous import ContinuousNoise, Shape
@@ -26,6 +26,7 @@ from ..divergences.gaussian_dp import of_laplace
 from ..losses.continuous import allocated, profile
 from ..losses.continuous.mixture import LineLaw
 from ..losses.continuous.uses import batch_law, batched_renyi, continuous_noise, single_law
+from ..sampling import pure_removed
 
 _COARSE = Fraction(1, 10**9)
 _ORDERS = tuple(map(Fraction, ("1.001", "1.2", "1.5", "2", "3", "5", "8", "16", "32", "64")))
@@ -105,7 +106,9 @@ class _Noise:
         (1-q) Q + q P against Q, and the reverse, are at most P against Q, by quasi-convexity. For
         the Gaussian, the user removed, that is attained in the limit of large orders: ((1-q) Q + q
         P)^a >= (q P)^a loses at most a log(1/q)/(a - 1), which vanishes against the order a. The
-        Laplace is measured at a few orders for a lower bound.
+        Laplace is measured at a few orders for a lower bound; both ways round no loss is above that
+        of the user removed, at the largest rate, whose square is at least twice rho (Bun and
+        Steinke, TCC 2016, Proposition 1.4).
         """
         move = self.noise.move
         if isinstance(move, SquareRoot) or self._is_gaussian:
@@ -113,6 +116,9 @@ class _Noise:
         if self.noise.rate == 1:
             return refine(lambda: concentrated.laplace_supremum(move).value, width=width, cap=384)
         upper = refine(lambda: concentrated.laplace_supremum(move).value, width=_COARSE).upper
+        rates = getattr(either_way(self.mechanism), "rates", ((1, self.noise.rate),))
+        largest = pure_removed(ball(max(rate for _, rate in rates)), ball(move))
+        upper = min(upper, enclose(largest**2 / 2).upper)
         least = max(Fraction(self.renyi(order, _COARSE).lower) / order for order in _ORDERS)
         return Enclosure(least, upper).because(_OPEN)
 

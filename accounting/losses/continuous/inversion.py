@@ -11,6 +11,15 @@ bounded (`losses.composite.aliases`).
 *The far nodes.* From y = Y on |M| is at most D, the product of the parts' `decay`; since |s (s +
 1)| >= y^2 and the sum of h/y^2 from Y on is at most 1/(Y - h), they weigh at most e^(-c level)
 D/(pi (Y - h)).
+
+*Smoothing where that takes too many nodes.* Compose with a Gaussian mechanism of loss T ~
+N(sigma^2/2, sigma^2): since E e^(-T) = 1 and (1 - e^(level - L))^+ is convex in e^(-L), delta can
+only rise (Jensen). That is a factor e^(sigma^2 s(s+1)/2), at most e^(sigma^2 (c(c+1) - y^2)/2), and
+an upper bound U of delta. For a fixed loss at distance a = L - level the rise is the price of an
+option out of the money, spot e^(-a), strike 1, volatility sigma; its vega, integrated over the
+volatility, is at most sigma/sqrt(2 pi) e^(-a/2 - a^2/(2 sigma^2)), whose expectation is W: the same
+integral with sigma^2 e^(sigma^2/8) s (s + 1) in it. So delta >= U - W. sigma = 0 where none is
+needed.
 """
 
 from __future__ import annotations
@@ -19,6 +28,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
 from flint import acb, arb, ctx
 
 from ....exact.budget import spend
@@ -37,8 +47,9 @@ Bounds: TypeAlias = Callable[[arb], tuple[arb, arb]]
 
 
 _PER_NODE, _PER_TERM = 3e-5, 6e-8  # what nodes and their terms cost, in about seconds
-_MANY, _MOST = 1000, 1 << 26  # nodes
+_FEWEST, _MANY, _MOST = 200, 1000, 1 << 26  # nodes
 _NEAR = (1.0, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 1.3)  # shares of a saddle point's line
+_FAR_MORE = 4  # times the work
 _FARTHEST = 1e11  # real parts beyond are not tried
 _NEED, _MOST_TERMS = 40.0, 20_000  # nodes on a line, of such an accuracy, that are few enough
 _MOST_STEPS = 60
@@ -54,13 +65,15 @@ class Plan(NamedTuple):
     nodes: int  # until that is reached
 
 
-def plan(parts: Gaussians, saddle: Saddle, log_delta: float, log_width: float, work: float) -> Plan:
+def plan(parts: Gaussians, saddle: Saddle, log_delta: float, log_width: float) -> Plan:
     """Nodes for a relative width of delta(saddle.level), which is about e^log_delta.
 
     The saddle point's line, or one near it where that needs many nodes: beyond some order the
     transform of a sampled law rises so fast that aliases die out slowly on its left. Raises
-    DoesNotApplyError where all need more than about so many seconds of work.
+    DoesNotApplyError where the transforms take too many nodes of their own.
     """
+    if not is_few(parts, saddle.c):
+        raise DoesNotApplyError("the transform falls so slowly that it takes too many nodes")
     best: Plan | None = None
     for factor in _NEAR:
         one = _planned(parts, saddle.c * factor, saddle.level, log_delta, log_width)
@@ -68,22 +81,24 @@ def plan(parts: Gaussians, saddle: Saddle, log_delta: float, log_width: float, w
         if best.nodes <= _MANY:
             break
     assert best is not None
-    top = 2 * math.pi / best.length * best.nodes
-    terms = sum(law.terms(best.c, top, -best.need) for law, _ in parts)
-    cost = best.nodes * (_PER_NODE * len(parts) + _PER_TERM * terms) + _PER_NODE * terms
-    if not is_few(parts, best.c) or cost > work:
-        raise DoesNotApplyError("the transform falls so slowly that it takes too many nodes")
     return best
 
 
 class Profile:
-    """Bounds of delta(level) near one level, at the working precision of its creation."""
+    """Bounds of delta(level) near one level, at the working precision of its creation.
 
-    def __init__(self, parts: Gaussians, chosen: Plan) -> None:
-        self.c, count = arb(chosen.c), chosen.nodes
+    work: about how many seconds to take. `sigma` is positive where that made smoothing necessary.
+    """
+
+    def __init__(self, parts: Gaussians, chosen: Plan, work: float) -> None:
+        self.c, count = arb(chosen.c), _affordable(parts, chosen, work)
         self.spacing = arb(2 * math.pi / chosen.length)
         self.length = 2 * arb.pi() / self.spacing
-        end = self.spacing * count
+        end, self.sigma = self.spacing * count, 0.0
+        if count < chosen.nodes:
+            y = float(end.mid())
+            missing = chosen.need + _log_rest(parts, chosen.c, y) + 2
+            self.sigma = math.sqrt(2 * max(missing, 1.0)) / y
         top, uses = float(end.mid()), sum(times for _, times in parts)
         totals, decay = [acb(1)] * count, arb(1)
         for law, times in parts:
@@ -92,24 +107,62 @@ class Profile:
             totals = [total * value**times for total, value in zip(totals, values, strict=True)]
             decay *= law.decay(self.c, top * (1 - 2**-40)) ** times
             spend()
-        self.nodes: list[acb] = []
+        sigma2, c, share = arb(self.sigma) ** 2, self.c, self.spacing / arb.pi()
+        vega = sigma2 * (sigma2 / 8).exp()
+        self.nodes: list[tuple[acb, acb]] = []
         for j, value in enumerate(totals):
-            s = acb(self.c, self.spacing * j)
-            self.nodes.append(value / (s * (s + 1)) * (self.spacing / arb.pi()) / (1 if j else 2))
-        self.rest = decay / (arb.pi() * (end - self.spacing))
+            s = acb(c, self.spacing * j)
+            square = s * (s + 1)
+            if self.sigma:
+                value *= (square * (sigma2 / 2)).exp()
+            value *= share if j else share / 2
+            self.nodes.append((value / square, value * vega))
+        most = decay * (sigma2 * (c * (c + 1) - end**2) / 2).exp()
+        self.rest, self.gap_rest = most / (arb.pi() * (end - self.spacing)), arb(0)
+        if self.sigma:
+            # the sum of h e^(-sigma^2 y^2/2) from Y on is below (h + 1/(sigma^2 Y)) of its first
+            self.gap_rest = most * vega * (self.spacing + 1 / (sigma2 * end)) / arb.pi()
         composite = Composite(tuple(parts))
-        self.sizes = {b: composite.transform(acb(b)).real for b in chosen.sides}
+        self.sizes = {
+            b: composite.transform(acb(b)).real * (sigma2 * b * (arb(b) + 1) / 2).exp()
+            for b in chosen.sides
+        }
+        peak = composite.transform(acb(c)).real
+        self._log_peak = float(peak.log().mid())
+        self._heights = float(self.spacing.mid()) * np.arange(count)
+        self._above = np.array([complex((value / peak).mid()) for value, _ in self.nodes])
 
     def bounds(self, level: arb) -> tuple[arb, arb]:
         """A lower and an upper bound of delta(level)."""
         spend()
-        total, turn = arb(0), acb(0, -self.spacing * level).exp()
-        for (wave,), value in zip(powers([turn], len(self.nodes)), self.nodes, strict=True):
+        total, gap, turn = arb(0), arb(0), acb(0, -self.spacing * level).exp()
+        for (wave,), (value, wide) in zip(powers([turn], len(self.nodes)), self.nodes, strict=True):
             total += (value * wave).real
+            if self.sigma:
+                gap += (wide * wave).real
         unit = (-self.c * level).exp()
         total = unit * total + arb(0, (unit * self.rest).upper())
-        lower = total - aliases(self.sizes, self.c, self.length, level)
+        gap = unit * gap + arb(0, (unit * self.gap_rest).upper())
+        lower = total - gap - aliases(self.sizes, self.c, self.length, level)
         return lower.max(arb(0)).lower(), total.min(arb(1)).upper()
+
+    def near(self, level: float, log_delta: float) -> tuple[float, float]:
+        """About where delta(level) is e^log_delta, by Newton in floats, and the slope there."""
+        start, slope = max(level, 0.0), float(self.c)
+        level = start
+        for _ in range(30):
+            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not used
+                waves = np.exp(-1j * self._heights * level) * self._above
+                value = max(float(waves.real.sum()), 1e-300)
+                slope = float((waves * (float(self.c) + 1j * self._heights)).real.sum()) / value
+            height = math.log(value) + self._log_peak - float(self.c) * level
+            if not (math.isfinite(height) and slope > 0):
+                return start, float(self.c)
+            step = (height - log_delta) / slope
+            level = max(level + step, 0.0)
+            if abs(step) < 1e-13 * (1 + level):
+                break
+        return level, slope
 
 
 def _planned(parts: Gaussians, c: float, level: float, log_delta: float, log_width: float) -> Plan:
@@ -129,6 +182,24 @@ def _planned(parts: Gaussians, c: float, level: float, log_delta: float, log_wid
         middle = (low + high) // 2
         low, high = (low, middle) if is_far(middle) else (middle, high)
     return Plan(c, length, sides, need, high + 1)
+
+
+def _affordable(parts: Gaussians, chosen: Plan, work: float) -> int:
+    """The largest number of nodes, by halving from what is wanted, that this work is enough for.
+
+    Raises DoesNotApplyError where even few take far longer.
+    """
+    count = chosen.nodes
+    while True:
+        top = 2 * math.pi / chosen.length * count
+        terms = sum(law.terms(chosen.c, top, -chosen.need) for law, _ in parts)
+        cost = count * (_PER_NODE * len(parts) + _PER_TERM * terms) + _PER_NODE * terms
+        if cost <= work or count <= _FEWEST:
+            break
+        count = max(_FEWEST, int(count * min(0.9, max(work / cost, 0.3))))
+    if cost > _FAR_MORE * work:
+        raise DoesNotApplyError("the transform takes too many terms")
+    return count
 
 
 def _log_rest(parts: Gaussians, c: float, y: float) -> float:

@@ -14,10 +14,13 @@ from attrs import frozen
 from flint import acb, acb_mat, arb
 
 from ....exact.budget import spend
+from ....exact.errors import DoesNotApplyError
 
 # One matrix product, between two looks at the clock: FLINT multiplies as integer matrices, ten
 # times faster, where every side is above 120 (60 beyond 128 bits).
 _ROWS, _NODES = 128, 512
+_POWER = 2  # units of work
+_LARGEST = 1_500_000  # entries of two tables: less than 500 MB
 
 
 @frozen
@@ -29,11 +32,16 @@ class Line:
     error: arb
 
     def transforms(self, spacing: arb, count: int) -> list[acb]:
-        """M(c + i spacing j) for j = 0, ..., count - 1, as products of two tables of e^(iyl)."""
-        steps = [(acb(0, spacing) * loss).exp() for loss in self.losses]
-        error = acb(arb(0, self.error.upper()), arb(0, self.error.upper()))
+        """M(c + i spacing j) for j = 0, ..., count - 1, as products of two tables of e^(iyl).
+
+        Raises DoesNotApplyError where these tables are too large.
+        """
         columns = 1 << (count.bit_length() // 2)
         rows = -(-count // columns)
+        if (rows + columns) * len(self.losses) > _LARGEST:
+            raise DoesNotApplyError("the transform takes too many nodes")
+        steps = [(acb(0, spacing) * loss).exp() for loss in self.losses]
+        error = acb(arb(0, self.error.upper()), arb(0, self.error.upper()))
         within = powers(steps, columns)
         strides = [one * other for one, other in zip(within[-1], steps, strict=True)]
         table = powers(strides, rows)
@@ -62,7 +70,7 @@ def powers(factors: list[acb], count: int) -> list[list[acb]]:
     """Row k: the k-th powers, each from two of half the exponent, so that radii hardly grow."""
     rows = [[acb(1)] * len(factors), factors][:count]
     for k in range(2, count):
-        spend()
+        spend(_POWER * len(factors))
         halves = zip(rows[k // 2], rows[k - k // 2], strict=True)
         rows.append([one * other for one, other in halves])
     return rows

@@ -105,12 +105,14 @@ def delta(
         return refine(lambda: _between(law.profile(ball(epsilon))), width=width).found_by(_CLOSED)
     gaussians = _gaussians(parts)
 
-    def attempt(log_width: float) -> Enclosure:
+    def attempt(log_width: float, found: Enclosure) -> tuple[Enclosure, bool]:
         saddle = saddle_at(Composite(gaussians), float(ball(epsilon).mid()))
-        profile = Profile(gaussians, plan(gaussians, saddle, saddle.log_delta, log_width, work))
-        return _between(*profile.bounds(ball(epsilon)))
+        middle = ball((Fraction(found.lower) + Fraction(found.upper)) / 2).mid()
+        aimed = float(middle.log().mid()) if 0 < middle < 1 / 2 else saddle.log_delta
+        profile = Profile(gaussians, plan(gaussians, saddle, aimed, log_width), work)
+        return _between(*profile.bounds(ball(epsilon))), profile.sigma > 0
 
-    found = _inverted(parts, width, attempt).intersection(Enclosure.probability())
+    found = _inverted(parts, width, attempt, Enclosure.probability())
     if found.is_within(width):
         return found
     return _below(found, delta(_unsampled(parts), epsilon, width))
@@ -131,16 +133,19 @@ def epsilon(
         return refine(lambda: falling_root(law.profile, delta), width=width).found_by(_CLOSED)
     gaussians = _gaussians(parts)
 
-    def attempt(log_width: float) -> Enclosure:
+    def attempt(log_width: float, found: Enclosure) -> tuple[Enclosure, bool]:
         goal = ball(delta)
         log_delta = float(goal.log().mid())
         saddle = saddle_for(Composite(gaussians), log_delta)
         saddle = saddle if saddle.level > 0 else saddle_at(Composite(gaussians), 0.0)
         asked = log_width + math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
-        profile = Profile(gaussians, plan(gaussians, saddle, log_delta, asked, work))
-        return root(profile.bounds, goal, arb(max(saddle.level, 0.0)), saddle.c)
+        if found.is_finite():
+            saddle = saddle._replace(level=float(Fraction(found.upper)))
+        profile = Profile(gaussians, plan(gaussians, saddle, log_delta, asked), work)
+        start, slope = profile.near(saddle.level, log_delta)
+        return root(profile.bounds, goal, arb(start), slope), profile.sigma > 0
 
-    found = _inverted(parts, width, attempt)
+    found = _inverted(parts, width, attempt, Enclosure.unknown())
     if found.is_within(width):
         return found
     return _below(found, epsilon(_unsampled(parts), delta, width))
@@ -169,17 +174,23 @@ def falling_root(delta: Callable[[arb], arb], target: Fraction) -> Enclosure:
     return between(lower, upper)
 
 
-def _inverted(parts: Parts, width: Fraction, attempt: Callable[[float], Enclosure]) -> Enclosure:
+def _inverted(
+    parts: Parts,
+    width: Fraction,
+    attempt: Callable[[float, Enclosure], tuple[Enclosure, bool]],
+    found: Enclosure,
+) -> Enclosure:
     """Aim lower where a saddle point in floats promised too much; keep what is known."""
-    uses, found = sum(times for _, times in parts), Enclosure.unknown()
+    uses = sum(times for _, times in parts)
     for k in range(_ATTEMPTS):
         asked = math.log(max(float(width), _NEGLIGIBLE)) - _LOWER * k
         try:
             with working_precision(_BITS + math.ceil(math.log2(uses) - 1.5 * asked)):
-                found = found.intersection(attempt(asked))
+                now, is_smoothed = attempt(asked, found)
         except (OutOfTimeError, DoesNotApplyError):
             break
-        if found.is_within(width):
+        found = found.intersection(now)
+        if is_smoothed or found.is_within(width):
             break
     return found.found_by(_BY_INVERSION).because(NO_LATTICE)
 
