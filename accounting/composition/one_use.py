@@ -6,7 +6,7 @@ which a mechanism is. Both ways round count.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import reduce
 
@@ -82,8 +82,7 @@ class _Noise:
     batches: FixedSize | None
 
     def pure(self, width: Fraction) -> Enclosure:
-        rates = getattr(either_way(self.mechanism), "rates", ((1, self.noise.rate),))
-        if self.noise.shape is Shape.LAPLACE and any(rate == 1 for _, rate in rates):
+        if self.noise.shape is Shape.LAPLACE and any(rate == 1 for _, rate in self._rates):
             return _exactly(self.noise.move)
         return self._largest(lambda law: refine(law.largest, width=width))
 
@@ -116,8 +115,7 @@ class _Noise:
         if self.noise.rate == 1:
             return refine(lambda: concentrated.laplace_supremum(move).value, width=width, cap=384)
         upper = refine(lambda: concentrated.laplace_supremum(move).value, width=_COARSE).upper
-        rates = getattr(either_way(self.mechanism), "rates", ((1, self.noise.rate),))
-        largest = pure_removed(ball(max(rate for _, rate in rates)), ball(move))
+        largest = pure_removed(ball(max(rate for _, rate in self._rates)), ball(move))
         upper = min(upper, enclose(largest**2 / 2).upper)
         least = max(Fraction(self.renyi(order, _COARSE).lower) / order for order in _ORDERS)
         return Enclosure(least, upper).because(_OPEN)
@@ -134,6 +132,11 @@ class _Noise:
         else:
             found = refine(lambda: of_laplace(ball(move)), width=width, cap=cap)
         return found if self.noise.rate == 1 else Enclosure(_ZERO, found.upper)
+
+    @property
+    def _rates(self) -> Sequence[tuple[Fraction | int, Fraction]]:
+        """Those that may be told, with their probabilities."""
+        return getattr(either_way(self.mechanism), "rates", None) or ((1, self.noise.rate),)
 
     @property
     def _is_gaussian(self) -> bool:

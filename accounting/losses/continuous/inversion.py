@@ -97,8 +97,8 @@ class Profile:
         end, self.sigma = self.spacing * count, 0.0
         if count < chosen.nodes:
             y = float(end.mid())
-            missing = chosen.need + _log_rest(parts, chosen.c, y) + 2
-            self.sigma = math.sqrt(2 * max(missing, 1.0)) / y
+            short = chosen.need + _log_rest(parts, chosen.c, y) + 2
+            self.sigma = math.sqrt(2 * max(short, 1.0)) / y
         top, uses = float(end.mid()), sum(times for _, times in parts)
         totals, decay = [acb(1)] * count, arb(1)
         for law, times in parts:
@@ -146,23 +146,23 @@ class Profile:
         lower = total - gap - aliases(self.sizes, self.c, self.length, level)
         return lower.max(arb(0)).lower(), total.min(arb(1)).upper()
 
-    def near(self, level: float, log_delta: float) -> tuple[float, float]:
+    def near(self, start: float, log_delta: float) -> tuple[float, float]:
         """About where delta(level) is e^log_delta, by Newton in floats, and the slope there."""
-        start, slope = max(level, 0.0), float(self.c)
-        level = start
+        start, c = max(start, 0.0), float(self.c)
+        x, slope = start, c
         for _ in range(30):
             with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not used
-                waves = np.exp(-1j * self._heights * level) * self._above
+                waves = np.exp(-1j * self._heights * x) * self._above
                 value = max(float(waves.real.sum()), 1e-300)
-                slope = float((waves * (float(self.c) + 1j * self._heights)).real.sum()) / value
-            height = math.log(value) + self._log_peak - float(self.c) * level
+                slope = float((waves * (c + 1j * self._heights)).real.sum()) / value
+            height = math.log(value) + self._log_peak - c * x
             if not (math.isfinite(height) and slope > 0):
-                return start, float(self.c)
+                return start, c
             step = (height - log_delta) / slope
-            level = max(level + step, 0.0)
-            if abs(step) < 1e-13 * (1 + level):
+            x = max(x + step, 0.0)
+            if abs(step) < 1e-13 * (1 + x):
                 break
-        return level, slope
+        return x, slope
 
 
 def _planned(parts: Gaussians, c: float, level: float, log_delta: float, log_width: float) -> Plan:

@@ -105,9 +105,9 @@ def delta(
         return refine(lambda: _between(law.profile(ball(epsilon))), width=width).found_by(_CLOSED)
     gaussians = _gaussians(parts)
 
-    def attempt(log_width: float, found: Enclosure) -> tuple[Enclosure, bool]:
+    def attempt(log_width: float, before: Enclosure) -> tuple[Enclosure, bool]:
         saddle = saddle_at(Composite(gaussians), float(ball(epsilon).mid()))
-        middle = ball((Fraction(found.lower) + Fraction(found.upper)) / 2).mid()
+        middle = ball((Fraction(before.lower) + Fraction(before.upper)) / 2).mid()
         aimed = float(middle.log().mid()) if 0 < middle < 1 / 2 else saddle.log_delta
         profile = Profile(gaussians, plan(gaussians, saddle, aimed, log_width), work)
         return _between(*profile.bounds(ball(epsilon))), profile.sigma > 0
@@ -133,14 +133,14 @@ def epsilon(
         return refine(lambda: falling_root(law.profile, delta), width=width).found_by(_CLOSED)
     gaussians = _gaussians(parts)
 
-    def attempt(log_width: float, found: Enclosure) -> tuple[Enclosure, bool]:
+    def attempt(log_width: float, before: Enclosure) -> tuple[Enclosure, bool]:
         goal = ball(delta)
         log_delta = float(goal.log().mid())
         saddle = saddle_for(Composite(gaussians), log_delta)
         saddle = saddle if saddle.level > 0 else saddle_at(Composite(gaussians), 0.0)
         asked = log_width + math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
-        if found.is_finite():
-            saddle = saddle._replace(level=float(Fraction(found.upper)))
+        if before.is_finite():
+            saddle = saddle._replace(level=float(Fraction(before.upper)))
         profile = Profile(gaussians, plan(gaussians, saddle, log_delta, asked), work)
         start, slope = profile.near(saddle.level, log_delta)
         return root(profile.bounds, goal, arb(start), slope), profile.sigma > 0
@@ -178,7 +178,7 @@ def _inverted(
     parts: Parts,
     width: Fraction,
     attempt: Callable[[float, Enclosure], tuple[Enclosure, bool]],
-    found: Enclosure,
+    result: Enclosure,
 ) -> Enclosure:
     """Aim lower where a saddle point in floats promised too much; keep what is known."""
     uses = sum(times for _, times in parts)
@@ -186,13 +186,13 @@ def _inverted(
         asked = math.log(max(float(width), _NEGLIGIBLE)) - _LOWER * k
         try:
             with working_precision(_BITS + math.ceil(math.log2(uses) - 1.5 * asked)):
-                now, is_smoothed = attempt(asked, found)
+                now, is_smoothed = attempt(asked, result)
         except (OutOfTimeError, DoesNotApplyError):
             break
-        found = found.intersection(now)
-        if is_smoothed or found.is_within(width):
+        result = result.intersection(now)
+        if is_smoothed or result.is_within(width):
             break
-    return found.found_by(_BY_INVERSION).because(NO_LATTICE)
+    return result.found_by(_BY_INVERSION).because(NO_LATTICE)
 
 
 def _below(found: Enclosure, above: Enclosure) -> Enclosure:
