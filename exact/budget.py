@@ -40,7 +40,9 @@ class _Allowance:
 
 
 _end: ContextVar[float] = ContextVar("exactdp_end", default=math.inf)
-_last: ContextVar[float] = ContextVar("exactdp_last", default=math.inf)  # of no use for shares
+_last: ContextVar[float] = ContextVar(
+    "exactdp_last", default=math.inf
+)  # of a backstop, which nothing shares out
 _allowance: ContextVar[_Allowance | None] = ContextVar("exactdp_allowance", default=None)
 
 
@@ -117,24 +119,18 @@ def time_limit(seconds: ExactInput) -> Iterator[None]:
     """
     if not (isinstance(seconds, int | float) and seconds >= 0):
         seconds = exact(seconds, "seconds", at_least=0)
-    end = time.monotonic() + float(seconds) if seconds <= _LONGEST else math.inf
-    token = _end.set(min(_end.get(), end))
-    try:
+    with _until(_end, float(seconds) if seconds <= _LONGEST else math.inf):
         yield
-    finally:
-        _end.reset(token)
 
 
 @contextmanager
 def backstop(seconds: float) -> Iterator[None]:
-    """End the block after so many seconds, where nobody asked for a limit of time: work that counts
-    ends far sooner, and nothing is shared out by this.
+    """End the block after so many seconds, though nobody asked for a limit of time.
+
+    It stops work that is counted badly, which a limit of work would let go on; `share` ignores it.
     """
-    token = _last.set(min(_last.get(), time.monotonic() + seconds))
-    try:
+    with _until(_last, seconds):
         yield
-    finally:
-        _last.reset(token)
 
 
 @contextmanager
@@ -144,16 +140,18 @@ def share(part: float) -> Iterator[None]:
     part: above 0, at most 1. Others have the rest, and what the block leaves.
     """
     around, left = _allowance.get(), max(_end.get() - time.monotonic(), 0.0)
-    token = _end.set(time.monotonic() + part * left) if left < math.inf else None
+    units = math.inf if around is None else part * max(around.left, 0.0)
+    with _until(_end, part * left), within(units, around is not None and around.by_user):
+        yield
+
+
+@contextmanager
+def _until(end: ContextVar[float], seconds: float) -> Iterator[None]:
+    token = end.set(min(end.get(), time.monotonic() + seconds))
     try:
-        if around is None:
-            yield
-        else:
-            with within(part * max(around.left, 0.0), around.by_user):
-                yield
+        yield
     finally:
-        if token is not None:
-            _end.reset(token)
+        end.reset(token)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from attrs import field, frozen
 
 from ..accounting.composition.composed import Composition, compose, cost
 from ..accounting.composition.curves import Profile, profile, refined
-from ..accounting.composition.known import Known, quickly
+from ..accounting.composition.known import Known, quick_figures
 from ..accounting.figure import Figure
 from ..accounting.interop.foreign import usual
 from ..accounting.methods.comparison import BOUNDS, Reported, compare
@@ -48,7 +48,7 @@ class Subject:
     @cached_property
     def known(self) -> Known:
         """What is known of all uses together by now: every line of a page tells the same."""
-        return quickly(self.composition.uses, cost)
+        return quick_figures(self.composition.uses, cost)
 
     @property
     def epsilon(self) -> Enclosure:

@@ -33,13 +33,14 @@ from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
 from ..figure import Figure, meeting
 from ..losses.sums import WORK, Enough, never
 from ..scenario import Scenario, Use, dearest, largest, neighbours, worst
-from . import divergence, known
+from . import divergence
 from .composed_gdp import composed_gdp
 from .composed_profile import in_little_time, measured
 from .composed_zcdp import composed_zcdp
 from .curves import Profile, falling, profile
 from .first_bounds import first_bounds, first_curve
 from .from_above import ORDERS
+from .known import quick_figures
 from .profiled import closed_form, own_delta, own_epsilon, profiled
 from .tradeoff import Tradeoff, guessing, tradeoff
 from .vectors import Sides, sides_of
@@ -580,7 +581,7 @@ class Composition(Rows):
             return found
         # divergences are asked from here themselves: of these, pure epsilon alone tells more
         orders = ORDERS if ask.figure.quantity != "renyi" else ()
-        others = known.quickly(self.uses, cost, orders)
+        others = quick_figures(self.uses, cost, orders)
         return meeting(ask.figure, found, others.of(ask.figure))
 
 

@@ -142,7 +142,7 @@ class Known:
         )
 
 
-def quickly(scenario: Scenario, cost: Cost, orders: Sequence[Fraction] = ORDERS) -> Known:
+def quick_figures(scenario: Scenario, cost: Cost, orders: Sequence[Fraction] = ORDERS) -> Known:
     """What a few milliseconds tell of most mechanisms, whatever time is left."""
     found = Known(scenario, cost)
     for figure in (Figure("epsilon", _ZERO), *(Figure("renyi", order) for order in orders)):

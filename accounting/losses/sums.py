@@ -305,13 +305,12 @@ def _by_events(
     def exact() -> Enclosure:
         tail = _log_tail(task.log_delta)
         composite, charges = product.composite(tail), product.charges()
-        here, target = arb(0), arb(1)
-        if task.epsilon is not None:
-            here = ball(task.epsilon)
-            saddle: Saddle | None = saddle_at(composite, float(here.mid()))
-        elif task.delta is not None:
-            target = ball(task.delta)
-            saddle = towards(composite, target, charges)
+        here, target = ball(task.epsilon or Fraction(0)), ball(task.delta or Fraction(1))
+        saddle = (
+            towards(composite, target, charges)
+            if task.epsilon is None
+            else saddle_at(composite, float(here.mid()))
+        )
         if saddle is None:
             return never_below(composite, target, charges)
         events = (

@@ -19,7 +19,7 @@ import exactdp
 from exactdp import Enclosure, ParameterError
 from exactdp.accounting.composition.composed import _Ask, cost
 from exactdp.accounting.composition.group import group_epsilon
-from exactdp.accounting.composition.known import quickly
+from exactdp.accounting.composition.known import quick_figures
 from exactdp.accounting.composition.rounding_cost import rounding_cost
 from exactdp.accounting.divergences.concentrated import _largest_curvature
 from exactdp.accounting.divergences.conversion import renyi_to_epsilon, zcdp_to_epsilon_simple
@@ -117,7 +117,7 @@ def test_what_pure_epsilon_tells_is_what_randomized_response_attains() -> None:
 def test_a_pure_epsilon_of_one_order_alone_bounds_neither_rho_nor_delta_as_both_do() -> None:
     """(1, 0) against (1/2, 1/2): the loss is log 2 for certain; delta(1/2) is 1 - e^(1/2)/2."""
     pair = FinitePair(("yes", "no"), (1, 0), (Fraction(1, 2), Fraction(1, 2)))
-    known = quickly(exactdp.compose(OneWay(pair)).uses, cost, ())
+    known = quick_figures(exactdp.compose(OneWay(pair)).uses, cost, ())
     half = Fraction(1, 2)
     truths = {Figure("zcdp"): mpmath.log(2), Figure("delta", half): 1 - mpmath.exp(half) / 2}
     for figure, value in truths.items():

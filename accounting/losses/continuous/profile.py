@@ -67,7 +67,7 @@ def is_known(parts: Parts) -> bool:
 
 
 def renyi(law: LineLaw, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
-    """The Renyi divergence of one use at this order a > 1, log M(a - 1)/(a - 1).
+    """The Rényi divergence of one use at this order a > 1, log M(a - 1)/(a - 1).
 
     Where its transform takes too many nodes, bounds: at most D, that without sampling, which is
     post-processing; removing, at least D - a log(1/q)/(a - 1), since (1 - q) Q + q P >= q P, at
