@@ -36,6 +36,25 @@ class Window(NamedTuple):
     down: float
 
 
+class Cumulant(NamedTuple):
+    """log E_P e^(cL) and its first two derivatives in c."""
+
+    value: float
+    slope: float
+    curvature: float
+
+
+def cumulant_of(heights: Reals, losses: Reals) -> Cumulant:
+    """At c, of these losses, by the logarithms of their masses times e^(c loss)."""
+    top = float(heights.max())
+    weights = np.exp(heights - top)
+    total = float(weights.sum())
+    # not by @, whose threads wait for each other where the processors are busy
+    mean = float((weights * losses).sum()) / total
+    variance = float((weights * (losses - mean) ** 2).sum()) / total
+    return Cumulant(top + math.log(total), mean, variance)
+
+
 class Sketch(NamedTuple):
     """Losses and logarithms of P-masses of one use, in runs; and how many uses there are."""
 
@@ -75,13 +94,7 @@ class Sketch(NamedTuple):
 
     def cumulant(self, tilt: float) -> Reals:
         """log E e^(tilt L) of all uses, and its first two derivatives."""
-        tilted = self.logs + tilt * self.losses
-        most = float(tilted.max())
-        weights = np.exp(tilted - most)
-        total = float(weights.sum())
-        mean = float((weights * self.losses).sum()) / total
-        spread = float((weights * (self.losses - mean) ** 2).sum()) / total
-        return self.releases * np.array([most + math.log(total), mean, spread])
+        return self.releases * np.array(cumulant_of(self.logs + tilt * self.losses, self.losses))
 
     def rare(self, tilt: float, nats: float) -> tuple[float, int] | None:
         """From which loss on losses are so rare that few are expected, and how many there may be.

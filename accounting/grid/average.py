@@ -43,7 +43,7 @@ from ...exact.number import ball
 from ...exact.precision import floor_of, upper_float, working_precision
 from ...losses.cells import Cell, Cells, listed_cells
 from ..envelope.cells import upper
-from ..losses.law import FiniteLoss
+from ..losses.law import LossLaw
 
 _Floats: TypeAlias = NDArray[np.float64]
 
@@ -194,7 +194,7 @@ class Spread:
 
 
 @frozen
-class AllocatedLoss(FiniteLoss):
+class AllocatedLoss(LossLaw):
     """One of `steps` steps: what dominates it, and a statistic of what is attained."""
 
     noise: Fraction

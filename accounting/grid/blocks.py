@@ -39,9 +39,10 @@ from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import floor_of
 from ...losses.cells import Cell, Cells
+from ...losses.planning import cumulant_of
 from ...mechanisms.pair import Pair, SampledPair
 from ...mechanisms.shift_pair import ShiftPair
-from ..losses.law import FiniteLoss, cumulant_of
+from ..losses.law import LossLaw
 from ..losses.of_pair import window
 
 _Floats: TypeAlias = NDArray[np.float64]
@@ -72,7 +73,7 @@ class _Mass(NamedTuple):
 
 
 @frozen(eq=False, slots=False)
-class BlockLoss(FiniteLoss):
+class BlockLoss(LossLaw):
     """The loss of one use. facing: (P, Q), or (Q, P) where a sampled user is added.
 
     rate: 1 where all users take part. log_tail: about the logarithm of the P-mass at either end
@@ -100,7 +101,7 @@ class BlockLoss(FiniteLoss):
         return None
 
     @property
-    def exactly_escaping(self) -> Fraction | None:  # type: ignore[override]
+    def exactly_escaping(self) -> Fraction | None:
         """Nothing where p is positive throughout, or the law with less noise is the second one."""
         return None if self._ends[0] is not None and self._is_plainly_first else Fraction(0)
 

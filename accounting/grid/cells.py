@@ -24,11 +24,12 @@ from numpy.typing import NDArray
 from ...exact.budget import spend
 from ...exact.number import ball
 from ...losses.cells import Cell, Cells
+from ...losses.planning import cumulant_of
 from ..envelope.cells import upper
 from ..losses.continuous.mixture import MixtureLoss
 from ..losses.continuous.sampled_gaussian import SampledGaussian
 from ..losses.continuous.sampled_laplace import SampledLaplace
-from ..losses.law import FiniteLoss, cumulant_of
+from ..losses.law import LossLaw
 
 Continuous: TypeAlias = SampledGaussian | SampledLaplace
 
@@ -43,7 +44,7 @@ _CELL, _HALF = 1500, 200  # units of work, of a cell and of one that is halved
 
 
 @frozen(eq=False, slots=False)
-class DividedLoss(FiniteLoss):
+class DividedLoss(LossLaw):
     """The loss of continuous noise. log_tail: of the P-mass of the largest losses, in no cell."""
 
     law: Continuous | MixtureLoss

@@ -29,8 +29,9 @@ from numpy.typing import NDArray
 from ...exact.number import ball
 from ...exact.precision import floor_of
 from ...losses.cells import Cell, Cells
+from ...losses.planning import cumulant_of
 from ..losses.continuous.sampled_gaussian import SampledGaussian
-from ..losses.law import FiniteLoss, cumulant_of
+from ..losses.law import LossLaw
 from .cells import DividedLoss, tail
 from .weights import Weights
 
@@ -42,7 +43,7 @@ _FAR, _POINTS = 12.0, 2000  # of noise, to choose by
 
 
 @frozen(slots=False)
-class DealtSteps(FiniteLoss):
+class DealtSteps(LossLaw):
     """T of one epoch, a statistic: no loss, which bounds nothing from above.
 
     log_tail: of what may be left out. tilt: where delta is decided, about.

@@ -15,13 +15,13 @@ from flint import arb
 from numpy.typing import NDArray
 
 from ...losses.cells import Cell, Cells
-from ..losses.law import FiniteLoss
+from ..losses.law import LossLaw
 from .blocks import BlockLoss
 from .cells import DividedLoss
 
 
 @frozen(slots=False)
-class TwoWayLoss(FiniteLoss):
+class TwoWayLoss(LossLaw):
     """Of one batch. attained: the loss if a user is removed from Poisson sampling."""
 
     attained: DividedLoss | BlockLoss

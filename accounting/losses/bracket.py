@@ -33,7 +33,7 @@ from ..grid.two_way import TwoWayLoss
 from ..scenario import Scenario, Use
 from .continuous.profile import merged
 from .continuous.uses import batch_law, parts_of, plain_law
-from .law import Atoms, CellLoss, FiniteLoss, Lattice
+from .law import Atoms, Lattice, LossLaw
 from .listed import dominating
 from .product import MOST_TOGETHER, Factor, Product, outcomes
 
@@ -45,7 +45,7 @@ _CLOSED = (DiscreteLaplace, DiscreteGaussian)  # laws whose losses have closed t
 _STEEPEST = 1e3  # tilt that a statistic is made for
 
 
-Parts: TypeAlias = Sequence[tuple[CellLoss, int]]
+Parts: TypeAlias = Sequence[tuple[LossLaw, int]]
 
 
 class Losses(NamedTuple):
@@ -67,7 +67,7 @@ class Losses(NamedTuple):
 
 
 @frozen(eq=False)
-class Statistic(FiniteLoss):
+class Statistic(LossLaw):
     """What the cells of a loss say of a statistic of its outcomes."""
 
     loss: AllocatedLoss | BlockLoss
@@ -94,7 +94,7 @@ def losses_of(uses: Scenario, log_delta: float, log_tail: float) -> tuple[Losses
     together that may be left out.
     """
     others, (laws, rest) = list[Use](), parts_of(list(map(Use._make, uses)), alone=False)
-    above, below = list[tuple[CellLoss, int]](), list[tuple[CellLoss, int]]()
+    above, below = list[tuple[LossLaw, int]](), list[tuple[LossLaw, int]]()
     dealt = list[tuple[Allocation, int]]()
     share = log_tail - math.log(sum(times for _, times in uses))
     for use in rest:
@@ -160,7 +160,7 @@ def is_wide(losses: Losses) -> bool:
     return any(isinstance(loss, BlockLoss | TwoWayLoss) for loss, _ in losses.dominating)
 
 
-def _loss(product: Product, factor: Factor, log_tail: float) -> CellLoss:
+def _loss(product: Product, factor: Factor, log_tail: float) -> LossLaw:
     tail, pairs = product.tail(factor, log_tail), factor.pairs
     if not has_many(factor, tail):
         return product.listed(factor, log_tail)

@@ -19,7 +19,8 @@ from flint import acb, arb
 
 from ...exact.number import Real
 from ...exact.roots import float_root
-from .law import Atoms, Cumulant, Lattice, LossLaw, PlainLoss
+from ...losses.planning import Cumulant
+from .law import Atoms, Lattice, LossLaw
 
 NO_LATTICE = "non-lattice privacy-loss distribution (PLD)"  # why what is composed may stay wide
 
@@ -32,7 +33,7 @@ _LEAST, _LARGEST = 1e-9, 1e12  # the real parts c that are considered
 class Together:
     """Losses, each taken so many times, all independent."""
 
-    parts: Sequence[tuple[PlainLoss, int]]
+    parts: Sequence[tuple[LossLaw, int]]
 
     def escaping(self) -> arb:
         """P(L = infinity): 1 minus the probability that no part is infinite."""
@@ -117,13 +118,6 @@ class Together:
             return None
         return Lattice(unit, origin, step or Fraction(1), summit)
 
-
-@frozen
-class Composite(Together):
-    """The same of laws that are known by their transforms."""
-
-    parts: Sequence[tuple[LossLaw, int]]
-
     def transform(self, s: acb) -> acb:
         """E e^(sL) over the outcomes with a finite loss."""
         total = acb(1)
@@ -149,7 +143,7 @@ class Composite(Together):
         return Cumulant(value, slope, curvature)
 
 
-def _is_constant(law: PlainLoss) -> TypeGuard[Atoms]:
+def _is_constant(law: LossLaw) -> TypeGuard[Atoms]:
     """Has it one finite loss, which lies on no lattice that is known?"""
     return isinstance(law, Atoms) and len(law) == 1 and law.lattice is None
 
@@ -162,12 +156,12 @@ class Saddle(NamedTuple):
     cumulant: Cumulant
     log_delta: float
 
-    def moved(self, composite: Composite, largest: float) -> Saddle:
+    def moved(self, composite: Together, largest: float) -> Saddle:
         """The same level seen from a c of at most this."""
         return self if self.c <= largest else _saddle(composite, largest, self.level)
 
 
-def saddle_at(composite: Composite, level: float) -> Saddle:
+def saddle_at(composite: Together, level: float) -> Saddle:
     """The saddle point of e^(K(s) - s level)/(s (s+1)) on s > 0."""
 
     def slope(log_c: float) -> float:
@@ -177,7 +171,7 @@ def saddle_at(composite: Composite, level: float) -> Saddle:
     return _saddle(composite, math.exp(rising_root(slope)), level)
 
 
-def saddle_for(composite: Composite, log_delta: float) -> Saddle:
+def saddle_for(composite: Together, log_delta: float) -> Saddle:
     """The saddle point at the level where delta is about e^log_delta."""
 
     def at(log_c: float) -> Saddle:
@@ -186,7 +180,7 @@ def saddle_for(composite: Composite, log_delta: float) -> Saddle:
     return at(rising_root(lambda log_c: log_delta - at(log_c).log_delta))
 
 
-def _saddle(composite: Composite, c: float, level: float | None = None) -> Saddle:
+def _saddle(composite: Together, c: float, level: float | None = None) -> Saddle:
     found = composite.cumulant(c)
     where = found.slope - 1 / c - 1 / (c + 1) if level is None else level
     curvature = found.curvature + 1 / c**2 + 1 / (c + 1) ** 2
@@ -214,7 +208,7 @@ def common_step(a: Fraction, b: Fraction) -> Fraction:
 
 
 def period(
-    composite: Composite, c: float, level: float, goal: float
+    composite: Together, c: float, level: float, goal: float
 ) -> tuple[float, tuple[float, float]]:
     """Lambda that makes aliases e^-goal small, and the b to the left and right that prove it.
 

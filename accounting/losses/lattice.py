@@ -31,7 +31,7 @@ from ...exact.budget import OutOfTimeError, spend
 from ...exact.number import ball
 from ...exact.precision import floor_of
 from ..divergences.privacy_profile import Event, overlooked, shortfall
-from .composite import Composite, Saddle, aliases, period
+from .composite import Saddle, Together, aliases, period
 
 _BLOCK = 16  # so few nodes are evaluated one by one
 _CLOSED = 30  # units of work that a transform takes; a listed one takes one an outcome
@@ -40,7 +40,7 @@ _CLOSED = 30  # units of work that a transform takes; a listed one takes one an 
 class LatticeTail:
     """Tails of the composed loss near one level, at the working precision of its creation."""
 
-    def __init__(self, composite: Composite, saddle: Saddle) -> None:
+    def __init__(self, composite: Together, saddle: Saddle) -> None:
         lattice = composite.lattice()
         assert lattice is not None
         self.composite, self.lattice = composite, lattice

@@ -9,41 +9,20 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple, Protocol
 
 import numpy as np
 from attrs import frozen
 from flint import acb, arb, ctx
-from numpy.typing import NDArray
 
 from ...exact import Real, ball, working_precision
-from ...losses.cells import Cells, Loss, listed_cells
+from ...losses.cells import Cells, Reals, listed_cells
+from ...losses.planning import Cumulant, cumulant_of
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.theta import theta, theta_at_zero
-
-
-class Cumulant(NamedTuple):
-    """log E_P e^(cL) and its first two derivatives in c, in floats: they choose, never decide."""
-
-    value: float
-    slope: float
-    curvature: float
-
 
 _TINY = 1e-290  # of smaller ones floats do not tell the logarithm
 _OUTCOME = 100  # units of work
 _NOTHING = -1e15  # the logarithm of a mass that is 0
-
-
-def cumulant_of(heights: NDArray[np.float64], losses: NDArray[np.float64]) -> Cumulant:
-    """At c, of these losses, by the logarithms of their masses times e^(c loss)."""
-    top = float(heights.max())
-    weights = np.exp(heights - top)
-    total = float(weights.sum())
-    # not by @, whose threads wait for each other where the processors are busy
-    mean = float((weights * losses).sum()) / total
-    variance = float((weights * (losses - mean) ** 2).sum()) / total
-    return Cumulant(top + math.log(total), mean, variance)
 
 
 @frozen
@@ -56,74 +35,50 @@ class Lattice:
     summit: Fraction | None  # None: unbounded
 
 
-class FiniteLoss:
-    """A loss with no outcome left out, finite unless it says otherwise, on no lattice either."""
+class LossLaw:
+    """A privacy loss, known by its transform, by its cells, or by both; balls are at the working
+    precision.
 
-    exactly_escaping = Fraction(0)
-
-    @property
-    def lattice(self) -> Lattice | None:
-        """None that is known."""
-        return None
-
-    def escaping(self) -> arb:
-        """P(L = infinity)."""
-        return ball(self.exactly_escaping)
-
-    def missing(self) -> arb:
-        """Nothing."""
-        return arb(0)
-
-
-class PlainLoss(Protocol):
-    """What is known of any privacy loss. Balls are at the working precision."""
+    No outcome is left out, no loss is infinite and none are on a lattice, where a law does not say
+    otherwise.
+    """
 
     @property
     def lattice(self) -> Lattice | None:
         """Where the finite losses live; None if they are not known to live on a lattice."""
-        ...
-
-    def escaping(self) -> arb:
-        """P(L = infinity)."""
-        ...
+        return None
 
     @property
     def exactly_escaping(self) -> Fraction | None:
-        """The same as an exact number, where that is known: what plateaus are compared with."""
-        ...
+        """The same as an exact number, where it is known: plateaus are compared with it."""
+        return Fraction(0)
+
+    def escaping(self) -> arb:
+        """P(L = infinity)."""
+        return ball(self.exactly_escaping or 0)
 
     def missing(self) -> arb:
         """P of the outcomes that are left out."""
-        ...
+        return arb(0)
 
     def largest(self) -> arb:
         """The supremum of the finite losses."""
-        ...
+        raise NotImplementedError
 
+    def sketch(self) -> tuple[Reals, Reals]:
+        """Losses, and logarithms of masses, about."""
+        raise NotImplementedError
 
-class LossLaw(PlainLoss, Protocol):
-    """A loss that is known by its transform."""
+    def cells(self, step: arb, tilt: float, points: int) -> Cells:
+        """As of `losses.cells.Loss`."""
+        raise NotImplementedError
 
     def transform(self, s: acb) -> acb:
         """E_P e^(sL) over the outcomes with a finite loss; also on wide balls."""
-        ...
-
-    def cumulant(self, c: float) -> Cumulant:
-        """The logarithm of `transform` at c > 0, about."""
-        ...
-
-
-class CellLoss(PlainLoss, Loss, Protocol):
-    """A loss that is known by its cells."""
-
-
-class _Closed(FiniteLoss):
-    """Laws whose transform has a closed form: the cumulant from differences of it."""
-
-    def transform(self, s: acb) -> acb:
         raise NotImplementedError
 
     def cumulant(self, c: float) -> Cumulant:
+        """The logarithm of `transform` at c > 0, about: by differences."""
         with working_precision(max(256, ctx.prec)):
             step = arb(c) / (1 << 40)
             left, here, right = (
@@ -137,7 +92,7 @@ class _Closed(FiniteLoss):
 
 
 @frozen
-class LaplaceLoss(_Closed):
+class LaplaceLoss(LossLaw):
     """Noise p(x) ~ e^(-rate |x|) against its shift: L = rate (|x - shift| - |x|); else infinite.
 
     With shift 1, L is the rate or minus it and P(x <= 0) = 1/(1 + e^(-rate)): that is randomized
@@ -171,7 +126,7 @@ class LaplaceLoss(_Closed):
 
 
 @frozen
-class GaussianLoss(_Closed):
+class GaussianLoss(LossLaw):
     """Discrete Gaussian noise against its shift: L = (shift^2 - 2 shift x)/(2 sigma2)."""
 
     law: DiscreteGaussian
@@ -198,8 +153,8 @@ class GaussianLoss(_Closed):
         return square * theta(sigma2, (s + 1) * d)[0] / theta_at_zero(sigma2, ctx.prec)
 
 
-@frozen(eq=False, slots=False)
-class Atoms:
+@frozen(eq=False)
+class Atoms(LossLaw):
     """Finitely many losses with their P-masses, as balls of the precision at which it was made."""
 
     masses: list[arb]
@@ -227,13 +182,11 @@ class Atoms:
             total += mass * (s * loss).exp()
         return total
 
-    def sketch(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Losses, and logarithms of masses, about."""
+    def sketch(self) -> tuple[Reals, Reals]:
         logs, losses = self._floats
         return losses, logs
 
     def cells(self, step: arb, tilt: float, points: int) -> Cells:
-        """All outcomes by the steps that they lie between."""
         cells = listed_cells(self.masses, self.losses, step)
         return Cells(cells, self._missing, _OUTCOME * len(self))
 
@@ -248,7 +201,7 @@ class Atoms:
         return self.cumulant(0.0).slope
 
     @cached_property
-    def _floats(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _floats(self) -> tuple[Reals, Reals]:
         masses = np.array([float(mass.mid()) for mass in self.masses])
         tiny = np.flatnonzero(~(masses > _TINY))
         masses[tiny] = 1.0

@@ -35,7 +35,7 @@ from ..divergences.finite_sums import is_listed
 from ..divergences.privacy_profile import Event
 from ..divergences.wrapped import outside_masses
 from ..scenario import Scenario, Use
-from .composite import Composite
+from .composite import Together
 from .law import Atoms, LossLaw
 from .listed import dominating
 from .of_pair import listed_law, loss_law, window
@@ -137,9 +137,9 @@ class Product:
         """The same pair for all uses of a mechanism."""
         return Product(tuple(factor.fixed(choice) for factor in self.factors))
 
-    def composite(self, log_tail: float) -> Composite:
+    def composite(self, log_tail: float) -> Together:
         """The losses of all uses, leaving out P-mass of about e^log_tail altogether."""
-        return Composite([(self._law(factor, log_tail), factor.times) for factor in self.factors])
+        return Together([(self._law(factor, log_tail), factor.times) for factor in self.factors])
 
     def atoms(self, log_tail: float) -> list[tuple[Atoms, int]]:
         """The same, loss by loss. Raises ArithmeticError where these are too many altogether."""

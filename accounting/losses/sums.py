@@ -37,7 +37,7 @@ from .bracket import (
     is_wide,
     losses_of,
 )
-from .composite import NO_LATTICE, Composite, Saddle, Together, saddle_at, saddle_for
+from .composite import NO_LATTICE, Saddle, Together, saddle_at, saddle_for
 from .continuous.uses import has_no_outcomes
 from .lattice import LatticeTail
 from .law import Atoms
@@ -441,7 +441,7 @@ def never_below(composite: Together, target: arb, charges: Charges) -> Enclosure
     )
 
 
-def towards(composite: Composite, target: arb, charges: Charges) -> Saddle | None:
+def towards(composite: Together, target: arb, charges: Charges) -> Saddle | None:
     """The saddle point where delta(level) is about the target; None if it never falls so low."""
     rest = composite.escaping() - charges.less_p - charges.slack
     if rest > target:

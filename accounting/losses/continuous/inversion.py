@@ -36,7 +36,7 @@ from ....exact.enclosure import Enclosure
 from ....exact.errors import DoesNotApplyError
 from ....exact.precision import enclose_between
 from ....exact.roots import met_near
-from ..composite import Composite, Saddle, aliases, period
+from ..composite import Saddle, Together, aliases, period
 from .line import powers
 from .mixture import LineLaw
 from .sampled_gaussian import SampledGaussian
@@ -122,7 +122,7 @@ class Profile:
         if self.sigma:
             # the sum of h e^(-sigma^2 y^2/2) from Y on is below (h + 1/(sigma^2 Y)) of its first
             self.gap_rest = most * vega * (self.spacing + 1 / (sigma2 * end)) / arb.pi()
-        composite = Composite(tuple(parts))
+        composite = Together(tuple(parts))
         self.sizes = {
             b: composite.transform(acb(b)).real * (sigma2 * b * (arb(b) + 1) / 2).exp()
             for b in chosen.sides
@@ -166,7 +166,7 @@ class Profile:
 
 
 def _planned(parts: Gaussians, c: float, level: float, log_delta: float, log_width: float) -> Plan:
-    composite = Composite(tuple(parts))
+    composite = Together(tuple(parts))
     # delta is about M(c) e^(-c level) times e^scale
     scale = log_delta - composite.cumulant(c).value + c * level
     need = max(10.0, 3 - log_width - scale)

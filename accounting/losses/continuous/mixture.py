@@ -14,13 +14,13 @@ from attrs import frozen
 from flint import acb, arb
 
 from ....exact.number import ball
-from ..law import FiniteLoss
+from ..law import LossLaw
 from .sampled_gaussian import SampledGaussian
 from .sampled_laplace import SampledLaplace
 
 
 @frozen
-class MixtureLoss(FiniteLoss):
+class MixtureLoss(LossLaw):
     """The privacy loss of one use, in one direction. parts: how likely each rate is, and its loss.
 
     What is left of 1 is the probability that nothing is told.

@@ -26,7 +26,7 @@ from ....exact.number import ball
 from ....exact.precision import CAP, WIDTH, enclose_between, refine, working_precision
 from ....exact.roots import met_between
 from ....exact.square_root import square_root, squared
-from ..composite import NO_LATTICE, Composite, saddle_at, saddle_for
+from ..composite import NO_LATTICE, Together, saddle_at, saddle_for
 from .inversion import Gaussians, Parts, Profile, between, is_few, plan, root
 from .mixture import LineLaw
 from .sampled_gaussian import SampledGaussian
@@ -106,7 +106,7 @@ def delta(
     gaussians = _gaussians(parts)
 
     def attempt(log_width: float, before: Enclosure) -> tuple[Enclosure, bool]:
-        saddle = saddle_at(Composite(gaussians), float(ball(epsilon).mid()))
+        saddle = saddle_at(Together(gaussians), float(ball(epsilon).mid()))
         middle = ball((Fraction(before.lower) + Fraction(before.upper)) / 2).mid()
         aimed = float(middle.log().mid()) if 0 < middle < 1 / 2 else saddle.log_delta
         profile = Profile(gaussians, plan(gaussians, saddle, aimed, log_width), work)
@@ -136,8 +136,8 @@ def epsilon(
     def attempt(log_width: float, before: Enclosure) -> tuple[Enclosure, bool]:
         goal = ball(delta)
         log_delta = float(goal.log().mid())
-        saddle = saddle_for(Composite(gaussians), log_delta)
-        saddle = saddle if saddle.level > 0 else saddle_at(Composite(gaussians), 0.0)
+        saddle = saddle_for(Together(gaussians), log_delta)
+        saddle = saddle if saddle.level > 0 else saddle_at(Together(gaussians), 0.0)
         asked = log_width + math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
         if before.is_finite():
             saddle = saddle._replace(level=float(Fraction(before.upper)))

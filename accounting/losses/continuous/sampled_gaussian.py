@@ -23,9 +23,9 @@ so the same rule holds for every y >= 0, with A = e^growth M(c),
 
     growth = v^2/(2 t^2) + (-p)^+ (-log cos(v/(2 t^2))),    v = a + b < pi t^2.
 
-Nodes outside a window that holds 0 and p fall geometrically: with 0 <= (log r)' <= 1/t^2, the slope
--x/t^2 + p (log r)' of log f_c lies between -x/t^2 and (p - x)/t^2 for p >= 0, and falls in x for p
-< 0 (log r is convex).
+Nodes outside a window fall geometrically: with S = t^2 (log r)', which rises from 0 to 1, the slope
+of log f_c is (p S(x) - x)/t^2. Below the low end it is at least (min(p, 0) S(low) - low)/t^2,
+above the high end at most (max(p, 0) + min(p, 0) S(high) - high)/t^2.
 
 *Decay.* On the line Im x = a, |M(c + iy)| <= int |f(x + ia)| dx, which falls in y. Its integrand is
 e^(a^2/(2 t^2)) phi_t(x) (r(x + ia) r(x - ia))^(p/2) e^(iy/2 (log r(x + ia) - log r(x - ia)))
@@ -37,21 +37,22 @@ again for all y.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 from attrs import frozen
 from flint import acb, arb, ctx
-from numpy.typing import NDArray
 
 from ....exact.budget import spend
 from ....exact.number import ball
+from ....exact.roots import halved
 from ....exact.square_root import SquareRoot
+from ....losses.cells import Reals
+from ....losses.planning import Cumulant, cumulant_of
 from ...divergences import gaussian
 from ...sampling import added, pure_added, removed
-from ..law import Cumulant, FiniteLoss, cumulant_of
+from ..law import LossLaw
 from .line import Line
 
 _WIDEST, _SQUARE = 3.0, 1.55  # of the strip, in units of t^2: below pi and below pi/2
@@ -59,21 +60,7 @@ _FLOAT_NODES = 4000
 
 
 @frozen
-class _Rule:
-    """Nodes start + k step, k < count; it errs by at most relative * M(c) + absolute."""
-
-    start: arb
-    step: arb
-    count: int
-    relative: arb
-    absolute: arb
-
-    def nodes(self) -> list[arb]:
-        return [self.start + self.step * k for k in range(self.count)]
-
-
-@frozen
-class SampledGaussian(FiniteLoss):
+class SampledGaussian(LossLaw):
     """The privacy loss of one use, in one direction."""
 
     rate: Fraction  # q, in (0, 1]
@@ -101,39 +88,28 @@ class SampledGaussian(FiniteLoss):
         return c * (c + 1) / (2 * ball(self.noise) ** 2)
 
     def cumulant(self, c: float) -> Cumulant:
-        log_weights, losses, _ = self._floats(c)
-        return cumulant_of(log_weights, losses)
+        log_weights, log_ratio = self._floats(c)
+        return cumulant_of(log_weights, log_ratio if self.removing else -log_ratio)
 
     def line(self, c: arb, top: float, log_error: float) -> Line:
         power, goal = self._power(c), -log_error
-        width = self._strip(float(power.mid()), goal)
-        a = arb(width) / 2
-        rule = self._rule(power, a, a, goal)
+        a = arb(self._strip(float(power.mid()), goal)) / 2
+        nodes, step, relative, absolute = self._rule(power, a, a, goal)
         weights, losses = [], []
-        for x in rule.nodes():
+        for x in nodes:
             weight, loss = self._node(power, x, a)
-            weights.append(weight * rule.step)
+            weights.append(weight * step)
             losses.append(loss)
         spend()
         peak = self.transform(acb(c)).real
-        return Line(weights, losses, (rule.relative * peak + rule.absolute).upper())
+        return Line(weights, losses, (relative * peak + absolute).upper())
 
     def terms(self, c: float, top: float, log_error: float) -> float:
         power = c + 1 if self.removing else -c
         width = self._strip(power, -log_error)
-        reach = -log_error + self._growth_about(power, width) + 3
+        reach = -log_error + float(self._growth(arb(power), arb(width)).mid()) + 3
         low, high = self._window(power, reach)
         return (high - low) * reach / (math.pi * width)
-
-    def _strip(self, power: float, goal: float) -> float:
-        """The width of the strip for which the rule needs the fewest nodes, about."""
-        largest = min(_WIDEST * float(self.noise) ** 2, self._scale(power, goal))
-        return _least(lambda width: (goal + self._growth_about(power, width)) / width, largest)
-
-    def _scale(self, power: float, goal: float) -> float:
-        """How wide a strip grows by about `goal`: v^2/(2 t^2), or |p| v^2/(8 t^4)."""
-        noise, root = float(self.noise), math.sqrt(2 * goal)
-        return 2 * noise * root * min(1.0, 2 * noise / math.sqrt(max(-power, 1e-300)))
 
     def log_decay(self, c: float, y: float) -> float:
         return self._decay_about(c, y)[0]
@@ -144,19 +120,14 @@ class SampledGaussian(FiniteLoss):
         if shift == 0:
             return peak.upper()
         power, goal = self._power(c), 60.0
-        noise2 = float(self.noise) ** 2
-        room = _SQUARE * noise2 - shift
-        room = min(room, self._scale(float(power.mid()), goal) + shift)
-
-        def steps(width: float) -> float:
-            return (goal + self._growth_about(float(power.mid()), shift + width)) / width
-
-        rule = self._rule(power, arb(shift), arb(_least(steps, room)), goal)
+        room = max(shift, self._strip(float(power.mid()), goal))
+        room = min(_SQUARE * float(self.noise) ** 2 - shift, room)
+        nodes, step, relative, absolute = self._rule(power, arb(shift), arb(room), goal)
         total = arb(0)
-        for x in rule.nodes():
+        for x in nodes:
             weight, loss = self._node(power, x, arb(shift))
             total += abs(weight) * (-loss.imag * y).exp()
-        found = total * rule.step + rule.relative * peak + rule.absolute
+        found = total * step + relative * peak + absolute
         return found.upper().min(peak.upper())
 
     # -- the rule -----------------------------------------------------------------------------
@@ -173,97 +144,74 @@ class SampledGaussian(FiniteLoss):
         weight = (power * log_ratio - z * z / (2 * noise2)).exp() / (2 * arb.pi() * noise2).sqrt()
         return weight, log_ratio if self.removing else -log_ratio
 
+    def _strip(self, power: float, goal: float) -> float:
+        """The width of a strip that grows by about `goal`: v^2/(2 t^2), or |p| v^2/(8 t^4)."""
+        noise = float(self.noise)
+        scale = noise * math.sqrt(2 * goal) * min(1.0, 2 * noise / math.sqrt(max(-power, 1e-300)))
+        return min(_WIDEST * noise**2, scale)
+
     def _growth(self, power: arb, v: arb) -> arb:
         noise2 = ball(self.noise) ** 2
-        found = v * v / (2 * noise2)
-        if not power >= 0:
-            half = v / (2 * noise2)
-            assert half < arb.pi() / 2
-            found += abs(power) * -half.cos().log()
-        return found
+        half = v / (2 * noise2)
+        assert half < arb.pi() / 2
+        return v * v / (2 * noise2) + (-power).max(arb(0)) * -half.cos().log()
 
-    def _growth_about(self, power: float, v: float) -> float:
-        noise2 = float(self.noise) ** 2
-        found = v * v / (2 * noise2)
-        return found if power >= 0 else found + power * math.log(math.cos(v / (2 * noise2)))
+    def _rule(self, power: arb, a: arb, b: arb, goal: float) -> tuple[list[arb], arb, arb, arb]:
+        """Along the line Im x = a with a strip of half-width b: nodes and their step.
 
-    def _rule(self, power: arb, a: arb, b: arb, goal: float) -> _Rule:
-        """Along the line Im x = a with a strip of half-width b; the error about e^-goal M(c)."""
-        noise = ball(self.noise)
-        assert a + b < arb.pi() * noise**2
+        It errs by at most relative * M(c) + absolute, the last two, about e^-goal M(c).
+        """
         growth = self._growth(power, a + b)
         reach = goal + float(growth.mid()) + 3
         step = (2 * arb.pi() * b / reach).mid()
         relative = 2 * growth.exp() / (2 * arb.pi() * b / step).expm1()
-        ends = self._window(float(power.mid()), reach)
-        low, high = arb(ends[0]), arb(ends[1])
+        low, high = map(arb, self._window(float(power.mid()), reach))
         count = math.ceil(float(((high - low) / step).mid())) + 1
-        absolute = arb(0)
-        for x, slope in zip(
-            (low - step, low + step * count), self._slopes(power, low, high), strict=True
+        absolute, noise2, less = arb(0), ball(self.noise) ** 2, power.min(arb(0))
+        for x, room in (
+            (low - step, less * self._share(low) - low),
+            (low + step * count, high - power.max(arb(0)) - less * self._share(high)),
         ):
-            assert slope > 0
+            assert room > 0
             weight, _ = self._node(power, x, arb(0))
-            absolute += weight.real * step * growth.exp() / -(-step * slope).expm1()
-        return _Rule(low, step, count, relative.upper(), absolute.upper())
-
-    def _slopes(self, power: arb, low: arb, high: arb) -> tuple[arb, arb]:
-        """log f_c rises at least so fast below `low`, and falls at least so fast above `high`."""
-        noise2 = ball(self.noise) ** 2
-        if power >= 0:
-            return -low / noise2, (high - power) / noise2
-        below, above = ((-x + power * self._share(x)) / noise2 for x in (low, high))
-        return below, -above
+            absolute += weight.real * step * growth.exp() / -(-step * room / noise2).expm1()
+        return [low + step * k for k in range(count)], step, relative.upper(), absolute.upper()
 
     def _share(self, x: arb) -> arb:
-        """t^2 (log r)'(x)."""
+        """S(x)."""
         turned = ball(self.rate) * ((2 * x - 1) / (2 * ball(self.noise) ** 2)).exp()
         return turned / (1 - ball(self.rate) + turned)
 
     def _window(self, power: float, reach: float) -> tuple[float, float]:
-        """Where log f_c is within about `reach` of its largest value."""
+        """Beyond which log f_c is by about `reach` below its largest value.
+
+        For p < 0 it is as concave as the Gaussian, around where its slope is 0.
+        """
         spread = float(self.noise) * math.sqrt(2 * reach)
         if power >= 0:
             return -spread, power + spread
-
         q, noise2 = float(self.rate), float(self.noise) ** 2
 
-        def height(x: float) -> float:
-            u = (2 * x - 1) / (2 * noise2)
-            log_ratio = u if q == 1 or u > 500 else math.log1p(q * math.expm1(u))
-            return power * log_ratio - x * x / (2 * noise2)
+        def falls(x: float) -> bool:
+            rest = (1 - q) / q * math.exp(min((1 - 2 * x) / (2 * noise2), 700.0))
+            return power / (1 + rest) <= x
 
-        low, high = power, 0.0  # log f_c is concave, its slope (-x + power share(x))/t^2
-        for _ in range(60):
-            left, right = low + (high - low) * 0.382, low + (high - low) * 0.618
-            low, high = (left, high) if height(left) < height(right) else (low, right)
-        mode = (low + high) / 2
-        ends = []
-        for sign in (-1, 1):
-            near, far = 0.0, spread  # as concave as the Gaussian at least
-            for _ in range(30):
-                middle = (near + far) / 2
-                inside = height(mode + sign * middle) > height(mode) - reach
-                near, far = (middle, far) if inside else (near, middle)
-            ends.append(mode + sign * far)
-        return ends[0], ends[1]
+        mode, _ = halved(falls, power, 0.0, 60)
+        return mode - spread, mode + spread
 
     # -- floats -------------------------------------------------------------------------------
 
-    def _floats(
-        self, c: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Logarithms of weights, losses and nodes of the rule on the real axis."""
+    def _floats(self, c: float) -> tuple[Reals, Reals]:
+        """Logarithms of weights of the rule on the real axis, and log r."""
         noise, power = float(self.noise), c + 1 if self.removing else -c
         low, high = self._window(power, 40.0)
         count = int(min(_FLOAT_NODES, max(60.0, (high - low) / (0.3 * min(noise, noise**2)))))
         x, step = np.linspace(low, high, count, retstep=True)
         log_ratio = self._log_ratio((2 * x - 1) / (2 * noise**2))
         log_weights = power * log_ratio - x * x / (2 * noise**2)
-        log_weights += math.log(float(step) / (noise * math.sqrt(2 * math.pi)))
-        return log_weights, log_ratio if self.removing else -log_ratio, x
+        return log_weights + math.log(float(step) / (noise * math.sqrt(2 * math.pi))), log_ratio
 
-    def _log_ratio(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _log_ratio(self, u: Reals) -> Reals:
         q = float(self.rate)
         if q == 1:
             return u
@@ -274,25 +222,15 @@ class SampledGaussian(FiniteLoss):
     def _decay_about(self, c: float, y: float) -> tuple[float, float]:
         """log of int |f(x + ia)| dx/M(c), and the a at which it is least, about."""
         noise2, power = float(self.noise) ** 2, c + 1 if self.removing else -c
-        log_weights, log_ratio, x = self._floats(c)
-        if not self.removing:
-            log_ratio = -log_ratio
-        # in terms of the share B/(A + B) of the part that turns, A = 1 - q
-        share = (
-            -np.expm1(np.minimum(math.log1p(-float(self.rate)) - log_ratio, 0.0))
-            if (self.rate < 1)
-            else np.ones_like(x)
-        )
-        base = _log_sum(log_weights)
-        best = (0.0, 0.0)
+        log_weights, log_ratio = self._floats(c)
+        log_rest = math.log1p(-float(self.rate)) if self.rate < 1 else -math.inf
+        share = -np.expm1(np.minimum(log_rest - log_ratio, 0.0))  # of r, of what turns
+        base, best = _log_sum(log_weights), (0.0, 0.0)
         largest = min(0.8 * _SQUARE, 12 / math.sqrt(noise2))
         for turn in np.geomspace(largest * 1e-6, largest, 60):
-            real, imag = 1 - share * (1 - math.cos(turn)), share * math.sin(turn)
-            size = power / 2 * np.log(real**2 + imag**2)
-            logs = log_weights + size - y * np.arctan2(imag, real)
-            found = _log_sum(logs) + turn**2 * noise2 / 2 - base
-            if found < best[0]:
-                best = (found, float(turn) * noise2)
+            turned = np.log1p(share * np.expm1(1j * turn))  # log r(x + ia)/r(x)
+            logs = log_weights + power * turned.real - y * turned.imag
+            best = min(best, (_log_sum(logs) + turn**2 * noise2 / 2 - base, float(turn) * noise2))
         return best
 
 
@@ -300,17 +238,13 @@ class SampledGaussian(FiniteLoss):
 def _at(law: SampledGaussian, c: arb, bits: int) -> arb:
     """M(c), by the rule on the real axis: S = M (1 +- relative) +- absolute."""
     power, goal = law._power(c), 0.7 * bits
-    rule = law._rule(power, arb(0), arb(law._strip(float(power.mid()), goal)), goal)
-    total = sum((law._node(power, x, arb(0))[0].real for x in rule.nodes()), arb(0)) * rule.step
-    return (total + arb(0, rule.absolute)) / (1 + arb(0, rule.relative))
+    strip = arb(law._strip(float(power.mid()), goal))
+    nodes, step, relative, absolute = law._rule(power, arb(0), strip, goal)
+    total = sum((law._node(power, x, arb(0))[0].real for x in nodes), arb(0)) * step
+    return (total + arb(0, absolute)) / (1 + arb(0, relative))
 
 
-def _log_sum(logs: NDArray[np.float64]) -> float:
+def _log_sum(logs: Reals) -> float:
     """log of the sum of e^logs, about; far quicker than numpy's own, which goes pair by pair."""
     peak = float(logs.max())
     return peak + math.log(float(np.exp(logs - peak).sum()))
-
-
-def _least(function: Callable[[float], float], largest: float) -> float:
-    """About where a function with one valley is least on (0, largest]."""
-    return min((largest * k / 48 for k in range(1, 49)), key=function)

@@ -3,14 +3,11 @@
 Q = Lap(0, b), P = Lap(D, b), e = D/b: under Q the unsampled loss u = log dP/dQ is e with
 probability e^(-e)/2, -e with probability 1/2, and has the density e^(-e/2) e^(-u/2)/4 between. With
 r(u) = 1 - q + q e^u as in `sampled_gaussian`, L = log r under (1-q) Q + q P ("remove") or
-L = -log r under Q ("add"), and M(s) = E_Q r^(p(s)), p(s) = s + 1 or -s; p = p(c) on the line.
+L = -log r under Q ("add"), and M(c) = E_Q r^p, p = c + 1 or -c.
 
-*The rule.* Two atoms, and Gauss-Legendre with n points for g(u) = e^(-u/2) r(u)^(p(s)) on [-e, e]:
-where g is analytic and at most A in the ellipse with foci +-e and semi-axes e (R +- 1/R)/2, it errs
-by at most e (64/15) A R^(-2n)/(1 - R^-2), n >= 2: Chebyshev coefficients are at most 2 A R^-k, the
-rule is exact below degree 2n and for odd degrees, and wrong by at most 2 + 2/(k^2 - 1) for T_k.
-With x, v the semi-axes and v <= pi/2: |r| <= r(x), |r| >= r(-x) cos(v/2) and
-|arg r| <= min(v, q e^x v/(1-q)), since the real part of r is at least 1 - q and arctan z <= z.
+*M(c)*, c real: the two atoms, and between them the integral of e^(-e/2) e^(-u/2) r(u)^p/4, by Arb's
+rigorous integration (Johansson, "Numerical integration in arbitrary-precision ball arithmetic",
+ICMS 2018).
 
 *Without sampling*, e = sensitivity/scale:
 
@@ -28,24 +25,22 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import cached_property, lru_cache
 
 import numpy as np
 from attrs import frozen
-from flint import acb, arb, ctx
-from numpy.typing import NDArray
+from flint import acb, arb
 
 from ....exact.budget import spend
 from ....exact.number import ball
+from ....losses.cells import Reals
 from ...sampling import added, pure_added, pure_removed, removed
-from ..law import FiniteLoss
+from ..law import LossLaw
 
-_GROWTHS = [1 + 2.0**-k for k in range(-4, 14)]  # R that are tried
-_NEVER = 1 << 40  # points
+_SEEN = 1000  # losses by which a tilt is chosen
 
 
-@frozen(slots=False)
-class SampledLaplace(FiniteLoss):
+@frozen
+class SampledLaplace(LossLaw):
     """The privacy loss of one use, in one direction."""
 
     rate: Fraction  # q, in (0, 1]
@@ -64,98 +59,44 @@ class SampledLaplace(FiniteLoss):
 
     def transform(self, s: acb) -> acb:
         """M(s), Im s = 0."""
-        c, at = s.real, _at if s.real.is_exact() else _at.__wrapped__  # only exact balls hash
-        return acb(at(self, c, ctx.prec))
+        power, q, epsilon = (
+            s.real + 1 if self.removing else -s.real,
+            ball(self.rate),
+            ball(self.epsilon),
+        )
+        if self.rate == 1:
+            return acb(self.log_unsampled(s.real).exp())
+        spend()
+
+        def density(u: acb, analytic: bool) -> acb:
+            return (power * (1 - q + q * u.exp()).log(analytic) - (epsilon + u) / 2).exp() / 4
+
+        def ratio(u: arb) -> arb:
+            return (power * (q * u.expm1()).log1p()).exp()
+
+        between = acb.integral(density, -epsilon, epsilon).real
+        return acb(between + (ratio(epsilon) * (-epsilon).exp() + ratio(-epsilon)) / 2)
 
     def log_unsampled(self, c: arb) -> arb:
         """log M(c) for q = 1."""
         return _renyi_sum(ball(self.epsilon), c + 1).log()
 
     def terms(self, c: float, top: float, log_error: float) -> float:
-        """How many nodes the rule has, about."""
-        power = self._power(arb(c))
-        return 2 + min(self._points(power, top, -log_error, growth) for growth in _GROWTHS)
+        """As much as the integral costs, about."""
+        return 10 * math.sqrt(c * float(self.epsilon))
 
-    def _power(self, c: arb) -> arb:
-        return c + 1 if self.removing else -c
-
-    def _log_ratio(self, u: arb) -> arb:
-        return u if self.rate == 1 else (ball(self.rate) * u.expm1()).log1p()
-
-    def _atoms(self) -> list[tuple[arb, arb]]:
-        epsilon = ball(self.epsilon)
-        return [((-epsilon).exp() / 2, epsilon), (arb(1) / 2, -epsilon)]
-
-    def _rule(self, power: arb, top: float, goal: float) -> tuple[list[arb], list[arb], arb]:
-        """Masses times r^p, losses, and the error for all 0 <= y <= top: about e^-goal M(c)."""
-        count, growth = min((self._points(power, top, goal, by), by) for by in _GROWTHS)
-        nodes = [*self._atoms(), *self._legendre(count)]
-        spend()
-        weights, losses = [], []
-        for mass, u in nodes:
-            log_ratio = self._log_ratio(u)
-            weights.append(mass * (power * log_ratio).exp())
-            losses.append(log_ratio if self.removing else -log_ratio)
-        return weights, losses, self._error(power, top, count, arb(growth)).upper()
-
-    def _legendre(self, count: int) -> list[tuple[arb, arb]]:
-        epsilon, found = ball(self.epsilon), []
-        for k in range(count):
-            node, weight = arb.legendre_p_root(count, k, weight=True)
-            u = epsilon * node
-            found.append((weight * epsilon * (-epsilon / 2 - u / 2).exp() / 4, u))
-        return found
-
-    def _error(self, power: arb, top: float, count: int, growth: arb) -> arb:
-        epsilon, q = ball(self.epsilon), ball(self.rate)
-        x, v = epsilon * (growth + 1 / growth) / 2, epsilon * (growth - 1 / growth) / 2
-        if not v <= arb.pi() / 2:
-            return arb.pos_inf()
-        angle = v if self.rate == 1 else v.min(q * x.exp() * v / (1 - q))
-        if power >= 0:
-            largest = power * self._log_ratio(x)
-        else:
-            largest = power * (self._log_ratio(-x) + (v / 2).cos().log())
-        size = (x / 2 + largest + angle * arb(top)).exp()
-        rest = growth ** (-2 * count) / (1 - growth**-2)
-        return (-epsilon / 2).exp() / 4 * epsilon * arb(64) / 15 * size * rest
-
-    def _points(self, power: arb, top: float, goal: float, growth: float) -> int:
-        """How many points make the error about e^-goal M(c), whose atoms weigh something."""
-        excess = self._error(power, top, 0, arb(growth))
-        if not excess.is_finite():
-            return _NEVER
-        atoms = sum(
-            (mass * (power * self._log_ratio(u)).exp() for mass, u in self._atoms()), arb(0)
-        )
-        log_excess = float((excess / atoms).log().mid()) + goal
-        return max(4, math.ceil(log_excess / (2 * math.log(growth))))
-
-    @cached_property
-    def about(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Logarithms of masses, and losses, for integrals."""
+    @property
+    def about(self) -> tuple[Reals, Reals]:
+        """Logarithms of masses, and losses, in floats."""
         epsilon, q = float(self.epsilon), float(self.rate)
-        nodes, weights = _nodes()
-        u = np.concatenate([epsilon * nodes, [epsilon, -epsilon]])
-        inner = np.log(weights * epsilon / 4) - epsilon / 2 - epsilon * nodes / 2
-        log_masses = np.concatenate([inner, [-epsilon - math.log(2), -math.log(2)]])
+        inner = epsilon * (np.arange(0.5, _SEEN) * 2 / _SEEN - 1)
+        u = np.concatenate([inner, [epsilon, -epsilon]])
+        log_masses = math.log(epsilon / 2 / _SEEN) - (epsilon + inner) / 2
+        log_masses = np.concatenate([log_masses, [-epsilon - math.log(2), -math.log(2)]])
         if q < 1:
             top = np.maximum(u, 0.0)
             u = top + np.log((1 - q) * np.exp(-top) + q * np.exp(u - top))
         return (log_masses + u, u) if self.removing else (log_masses, -u)
-
-
-@lru_cache(maxsize=1)
-def _nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of integrals from -1 to 1; numpy turns any error on the way into a ValueError."""
-    return np.polynomial.legendre.leggauss(200)
-
-
-@lru_cache(maxsize=256)
-def _at(law: SampledLaplace, c: arb, bits: int) -> arb:
-    """M(c)."""
-    weights, _, error = law._rule(law._power(c), 0.0, 0.7 * bits)
-    return sum(weights, arb(0)) + arb(0, error)
 
 
 def _delta(epsilon: arb, level: arb) -> arb:
