@@ -41,7 +41,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import reduce
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -50,6 +50,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from ..exact.precision import floor_of
+from ..exact.roots import first_met
 from .cells import Loss, Pair, Reals, gathered, log_about, on_lattice
 from .fourier import SAFE, TINY, Spectrum, U, as_floats, backward, forward, series
 from .planning import LEAST_STEP, Plan, Sketch, Sketches, Window, planned
@@ -61,7 +62,6 @@ FOLD = 8  # uses that are added up before the lattice is coarsened
 _FINEST = 2.0**16  # by so much finer than the last is the first lattice, at most
 _NEAR = 0.7  # rare losses are told apart where the others need so much less of a window
 _PLAN = 200_000  # what a plan costs, in steps of a transform
-_TRIES = 8
 _TOO_OFF = 1e-3  # of tilted mass
 _STAYS, _MOST_FINER, _DEARER = 0.8, 16, 1.25  # of a gap; of points; what more points cost more
 # Of the last sum, and of any on the way: up to there the bounds of rounding are proved (`fourier`).
@@ -428,19 +428,25 @@ class Composed:
                 arb(0)
             )  # if t h is below
             upper = a - epsilon.exp() * b + slip + self._extra(epsilon, t)
-        odds = math.exp(min(float(epsilon - self._first * self.step), 700.0))
-        p, q = self._event(self._best(lambda p, q: p - odds * q))
-        return self._above_zero(p - epsilon.exp() * q), _certain(upper.upper(), arb(1)).min(arb(1))
+        events = map(self._event, self._near(t))
+        lower = reduce(arb.max, (self._above_zero(p - epsilon.exp() * q) for p, q in events))
+        return lower, _certain(upper.upper(), arb(1)).min(arb(1))
 
     def epsilon(self, delta: arb) -> Pair:
         """Bounds of the least level >= 0 with delta(level) <= delta."""
-        goal = float(((delta - self.infinite) / self._unit(0, self._first)).mid())
-        p, q = self._event(self._best(lambda p, q: (p - goal) / q))
-        gain = (p - delta).lower()
-        lower = (gain / q).log() if gain > 0 and q > 0 else arb(0)
-        return self._above_zero(lower), _certain(self._beyond(delta).upper(), arb.pos_inf()).max(
-            arb(0)
-        )
+
+        def root(t: int) -> arb:
+            p, q = self._event(t)
+            gain = (p - delta).lower()
+            return (gain / q).log() if gain > 0 and q > 0 else arb(0)
+
+        best = first_met(lambda t: bool(root(t) <= t * self.step), self._first - 1, self._last)
+        lower = reduce(arb.max, (self._above_zero(root(t)) for t in self._near(best)))
+        return lower, _certain(self._beyond(delta).upper(), arb.pos_inf()).max(arb(0))
+
+    def _near(self, t: int) -> list[int]:
+        """Points in the window that are near this one."""
+        return [min(max(t + k, self._first), self._last) for k in (-1, 0, 1)]
 
     @staticmethod
     def _above_zero(lower: arb) -> arb:
@@ -448,26 +454,22 @@ class Composed:
 
     def _beyond(self, delta: arb) -> arb:
         """A level where delta is at most this: from (t - 1) h to t h, A - e^level B + const is."""
-        goal = float(((delta - self.infinite - self.lost) / self._unit(0, self._first)).mid())
-        p, b, *_ = self._tails
-        with np.errstate(all="ignore"):
-            met = (p - goal) / b <= np.exp(np.minimum(float(self.step) * np.arange(len(p)), 700.0))
-        t = self._first + (int(np.argmax(met)) if met.any() else len(p) - 1)
-        t = max(t, 1, self._first + 1)
-        for turn in range(_TRIES):
-            if t > self._last:
-                break
-            floor = (t - 1) * self.step
-            gain = (self._tail(0, 0, t) + self._extra(floor, t) - delta).upper()
-            below = self._tail(0, 1, t)
-            if gain <= 0 and below >= 0:
-                return floor
-            if below > 0:
-                root = (gain / below).log().upper().max(floor)
-                if root <= t * self.step:
-                    return root
-            t += 1 << turn
-        return arb.pos_inf()
+
+        def gain(t: int) -> arb:
+            extra = self._extra((t - 1) * self.step, t)
+            return (self._tail(0, 0, t) + extra - delta).upper()
+
+        def met(t: int) -> bool:
+            return bool(gain(t) <= (t * self.step).exp() * self._tail(0, 1, t).lower())
+
+        t = first_met(met, max(self._first, 0), self._last + 1)
+        if t > self._last:
+            return arb.pos_inf()
+        floor, rest, below = (t - 1) * self.step, gain(t), self._tail(0, 1, t)
+        if rest <= 0 and below >= 0:
+            return floor
+        level = (rest / below).log().upper().max(floor)
+        return level if below > 0 and level <= t * self.step else t * self.step
 
     def _event(self, t: int) -> Pair:
         """P of W >= t or an infinite loss, at least, and Q of it, at most; t in the window."""
@@ -519,45 +521,6 @@ class Composed:
     @property
     def _last(self) -> int:
         return int(self.sum.weights.indices[-1])
-
-    @cached_property
-    @np.errstate(all="ignore")
-    def _tails(self) -> tuple[Reals, Reals, Reals, Reals, Reals]:
-        """P(W >= t), E_P e^(f - W), e^f Q(W >= t), in P's unit at f = first h, for all t; about.
-
-        And by how much P's and Q's, so, may be less and more: what is charged rises as t falls.
-        """
-        w, h, c = self.sum.weights, float(self.step), float(self.tilt)
-        (u, up), (v, down) = self.sum.up, self.sum.down
-        shift, k = float(w.scale[1] - w.scale[0]), np.arange(len(w.p))
-
-        def wave(s: float, log: float) -> Reals:
-            values: Reals = np.exp(np.minimum(log - s * h * k, 700.0))
-            return values
-
-        def falling(values: Reals, s: float, log: float) -> Reals:
-            tails: Reals = np.cumsum((values * wave(s, log))[::-1])[::-1]
-            return tails
-
-        size = len(k)
-        aliases = wave(float(u), float(up[0] - u * (self._first + size) * self.step))
-        aliases += wave(-float(v), float(down[0] + v * (self._first - size) * self.step))
-        off = w.stray + w.noise / math.sqrt(max(-math.expm1(-2 * c * h), 1e-300))
-        less, more = (off + aliases) * wave(c, 0.0), off * wave(c + 1, shift)
-        return (
-            falling(w.p, c, 0.0),
-            falling(w.p, c + 1, 0.0),
-            falling(w.q, c + 1, shift),
-            less,
-            more,
-        )
-
-    def _best(self, gain: Callable[[Reals, Reals], Reals]) -> int:
-        p, _, q, less, more = self._tails
-        with np.errstate(all="ignore"):
-            gains = gain(p - less, q + more)
-        best = np.where(np.isfinite(gains) & (q > 0), gains, -np.inf)
-        return self._first + int(np.argmax(best))
 
 
 def _certain(value: arb, otherwise: arb) -> arb:

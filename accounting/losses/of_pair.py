@@ -53,7 +53,7 @@ def _(pair: ResponsePair, log_tail: float) -> LossLaw:
 def _(pair: SampledPair, log_tail: float) -> LossLaw:
     plain = pair.facing
     if isinstance(plain, ShiftPair) and not is_listed(plain):
-        return _sampled(pair, *_listed_window(plain.law, log_tail), ctx.prec)
+        return windowed(plain, log_tail, pair.rate, pair.removing)
     outcomes = listed(pair)
     exactly = pair.rate * plain.delta if isinstance(plain, ResponsePair) else None
     return _from_balls(outcomes.p, outcomes.q, exactly if pair.removing else Fraction(0))
@@ -117,31 +117,6 @@ def _two_way(law: Atoms) -> Atoms:
     return Atoms(masses, losses, law.escaping(), law.missing(), None, law.exactly_escaping)
 
 
-@lru_cache(maxsize=8)
-def _sampled(pair: SampledPair, low: int, high: int, bits: int) -> Atoms:
-    """low, high: outcomes outside which A has little mass."""
-    facing, rate = pair.facing, ball(pair.rate)
-    assert isinstance(facing, ShiftPair)
-    law, shift = facing.law, facing.shift
-    least, most = law.support
-    if pair.removing:  # where B has its mass as well
-        high += shift
-    low = low if least is None else max(low, least)
-    high = high if most is None else min(high, most + shift * pair.removing)
-    spend(_OUTCOME * (high - low + shift))
-    beyond = law.lower_tail(low - 1) + law.upper_tail(high + 1)
-    if pair.removing:
-        other = law.lower_tail(low - 1 - shift) + law.upper_tail(high + 1 - shift)
-        beyond = (1 - rate) * other + rate * beyond
-    balls = law.balls(low - shift, high)
-    first, second = (balls, balls[shift:]) if pair.removing else (balls[shift:], balls)
-    mixed = [(1 - rate) * a + rate * b for a, b in zip(first, second, strict=False)]
-    p, q = (mixed, balls) if pair.removing else (balls[shift:], mixed)
-    exactly = None if pair.removing and least is not None else Fraction(0)
-    known = _from_balls(p, q[: len(p)], exactly)
-    return evolve(known, missing=known.missing() + beyond.max(arb(0)))
-
-
 @loss_law.register
 def _(pair: WrappedPair, log_tail: float) -> LossLaw:
     return _wrapped(pair, ctx.prec)
@@ -180,48 +155,51 @@ def _laplace_atoms(law: LaplaceLoss) -> Atoms:
     return Atoms(masses, losses, law.escaping(), arb(0), law.lattice, law.exactly_escaping)
 
 
-def windowed(pair: ShiftPair, log_tail: float) -> Atoms:
-    """The outcomes of a window that leaves out P-mass of about this logarithm on either side."""
-    low, high = _listed_window(pair.law, log_tail)
-    least, greatest = pair.law.support
-    if least is not None:
-        low = max(low, least + pair.shift)
-    if greatest is not None:
-        high = min(high, greatest)
-    return _between(pair, low, high, ctx.prec)
+def windowed(
+    pair: ShiftPair, log_tail: float, rate: Fraction = Fraction(1), removing: bool = True
+) -> Atoms:
+    """The outcomes of a window that leaves out P-mass of about this logarithm on either side.
 
-
-def _listed_window(law: Law, log_tail: float) -> tuple[int, int]:
-    low, high = window(law, log_tail)
+    rate, removing: of a `SampledPair` that faces this one.
+    """
+    low, high = window(pair.law, log_tail)
     if high - low > MOST_OUTCOMES:
         raise ArithmeticError(
-            f"composing {law} needs {high - low} outcomes, more than {MOST_OUTCOMES}"
+            f"composing {pair.law} needs {high - low} outcomes, more than {MOST_OUTCOMES}"
         )
-    return low, high
+    return _between(pair, rate, removing, low, high, ctx.prec)
 
 
 @lru_cache(maxsize=64)
-def _between(pair: ShiftPair, low: int, high: int, bits: int) -> Atoms:
-    law, shift = pair.law, pair.shift
-    least = law.support[0]
-    if pair.is_disjoint:
+def _between(
+    pair: ShiftPair, rate: Fraction, removing: bool, low: int, high: int, bits: int
+) -> Atoms:
+    """low, high: outcomes outside which A has little mass. What Q has not counts as infinite."""
+    law, shift, part = pair.law, pair.shift, ball(rate)
+    if pair.is_disjoint and rate == 1:
         return Atoms([], [], arb(1), arb(0), exactly_escaping=Fraction(1))
-    escaping = arb(0) if least is None else law.lower_tail(least + shift - 1)
-    exactly = Fraction(0) if least is None else None
+    least, most = law.support
+    moved = shift if removing and rate < 1 else 0  # where B has its mass as well
+    low = low if least is None else max(low, least + shift * removing)
+    high = high + moved if most is None else min(high + moved, most + moved)
+    hidden = least is not None and removing
+    escaping = part * pair.escaping() if hidden else arb(0)
+    exactly = None if hidden else Fraction(0)
     if high < low:
         return Atoms([], [], escaping, (1 - escaping).max(arb(0)), exactly_escaping=exactly)
     spend(_OUTCOME * (high - low + shift))
+    beyond = law.lower_tail(low - 1) + law.upper_tail(high + 1)
+    if removing and rate < 1:
+        other = law.lower_tail(low - 1 - shift) + law.upper_tail(high + 1 - shift)
+        beyond = (1 - part) * other + part * beyond
     balls = law.balls(low - shift, high)
-    beyond = law.lower_tail(low - 1) - escaping + law.upper_tail(high + 1)
-    logs = [mass.log() for mass in balls]
-    masses, losses, missing = [], [], beyond.max(arb(0))
-    for mass, p, q in zip(balls[shift:], logs[shift:], logs, strict=False):
-        if p.is_finite() and q.is_finite():
-            masses.append(mass)
-            losses.append(p - q)
-        else:  # too small to tell at this precision
-            missing += mass.abs_upper()
-    return Atoms(masses, losses, escaping, missing, exactly_escaping=exactly)
+    p, q = balls[shift:], balls[: high - low + 1]  # A and B
+    if rate < 1:
+        order = (p, q) if removing else (q, p)
+        mixed = [(1 - part) * b + part * a for a, b in zip(*order, strict=True)]
+        p, q = (mixed, q) if removing else (p, mixed)
+    left = _from_balls(p, q, exactly)
+    return evolve(left, escaping=escaping, missing=left.missing() + (beyond - escaping).max(arb(0)))
 
 
 @lru_cache(maxsize=8)
