@@ -31,7 +31,6 @@ from ..scenario import Scenario, Use
 from .bracket import (
     MOST_OUTCOMES,
     Losses,
-    Parts,
     are_many,
     discrete_losses,
     is_wide,
@@ -40,7 +39,6 @@ from .bracket import (
 from .composite import NO_LATTICE, Saddle, Together, saddle_at, saddle_for
 from .continuous.uses import has_no_outcomes
 from .lattice import LatticeTail
-from .law import Atoms
 from .listed import ListedLoss, count_values
 from .product import Charges, Product, outcomes, product_of
 
@@ -377,13 +375,6 @@ def _by_lattice(beside: Losses, product: Product, task: _Task) -> Enclosure:
             composite, charges = Together(losses.dominating), product.charges()
             if composite.escaping() - charges.less_p - charges.slack > target:
                 return never_below(composite, target, charges)
-            enclosure = (
-                _by_top_losses(discrete.dominating, target, charges)
-                if not beside.dominating
-                else None
-            )
-            if enclosure is not None and enclosure.is_within(task.goal):
-                return enclosure
         answers = refined(
             losses.dominating,
             attained=None if losses.is_exact else losses.attained,
@@ -394,16 +385,14 @@ def _by_lattice(beside: Losses, product: Product, task: _Task) -> Enclosure:
             units=task.work * _UNITS,
             points=task.points or (_FEWEST if is_wide(losses) else _FIRST_POINTS),
         )
-        bracket = enclosure
         try:
             for answer in answers:
-                here = enclose_between(answer.lower, answer.upper)
-                enclosure = here if bracket is None else here.intersection(bracket)
+                enclosure = enclose_between(answer.lower, answer.upper)
                 if task.enough(enclosure):
                     break
                 spend()
         except OutOfTimeError:
-            if enclosure is bracket:
+            if enclosure is None:
                 raise
     assert enclosure is not None
     if not enclosure.is_within(task.goal):
@@ -449,27 +438,3 @@ def towards(composite: Together, target: arb, charges: Charges) -> Saddle | None
     finite = (target - rest).mid().max(target.mid() * arb(2) ** -ctx.prec)
     saddle = saddle_for(composite, float(finite.log().mid()))
     return saddle if saddle.level > 0 else saddle_at(composite, 0.0)
-
-
-def _by_top_losses(parts: Parts, target: arb, charges: Charges) -> Enclosure | None:
-    """Bounds of epsilon from the largest loss alone: narrow where delta is below its probability.
-
-    None where losses are not listed.
-
-    Below, the root of the event that all uses have their largest loss (or an infinite one); above,
-    the largest loss, beyond which only infinite losses count.
-    """
-    composite = Together(parts)
-    escaping, p, loss = composite.escaping(), arb(1), arb(0)
-    for law, times in parts:
-        if not isinstance(law, Atoms) or not len(law):
-            return None
-        top = max(range(len(law)), key=lambda x: float(law.losses[x].mid()))
-        p *= law.masses[top] ** times
-        loss += law.losses[top] * times
-    odds = loss.exp()
-    gain = p + escaping - charges.below(odds) - target
-    low = (gain / p).log() + loss if gain > 0 else arb(0)
-    largest = composite.largest()
-    rest = escaping + composite.missing() + charges.above(largest.exp())
-    return enclose_between(low.max(arb(0)), largest if rest <= target else arb.pos_inf())
