@@ -41,7 +41,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import reduce
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -428,25 +427,19 @@ class Composed:
                 arb(0)
             )  # if t h is below
             upper = a - epsilon.exp() * b + slip + self._extra(epsilon, t)
-        events = map(self._event, self._near(t))
-        lower = reduce(arb.max, (self._above_zero(p - epsilon.exp() * q) for p, q in events))
+        odds = math.exp(min(float(epsilon - self._first * self.step), 700.0))
+        p, q = self._event(self._best(lambda p, q: p - odds * q))
+        lower = self._above_zero(p - epsilon.exp() * q)
         return lower, _certain(upper.upper(), arb(1)).min(arb(1))
 
     def epsilon(self, delta: arb) -> Pair:
         """Bounds of the least level >= 0 with delta(level) <= delta."""
 
-        def root(t: int) -> arb:
-            p, q = self._event(t)
-            gain = (p - delta).lower()
-            return (gain / q).log() if gain > 0 and q > 0 else arb(0)
-
-        best = first_met(lambda t: bool(root(t) <= t * self.step), self._first - 1, self._last)
-        lower = reduce(arb.max, (self._above_zero(root(t)) for t in self._near(best)))
+        goal = float(((delta - self.infinite) / self._unit(0, self._first)).mid())
+        p, q = self._event(self._best(lambda p, q: (p - goal) / q))
+        gain = (p - delta).lower()
+        lower = self._above_zero((gain / q).log() if gain > 0 and q > 0 else arb(0))
         return lower, _certain(self._beyond(delta).upper(), arb.pos_inf()).max(arb(0))
-
-    def _near(self, t: int) -> list[int]:
-        """Points in the window that are near this one."""
-        return [min(max(t + k, self._first), self._last) for k in (-1, 0, 1)]
 
     @staticmethod
     def _above_zero(lower: arb) -> arb:
@@ -521,6 +514,23 @@ class Composed:
     @property
     def _last(self) -> int:
         return int(self.sum.weights.indices[-1])
+
+    @np.errstate(all="ignore")
+    def _best(self, gain: Callable[[Reals, Reals], Reals]) -> int:
+        """Where P(W >= t) and e^f Q(W >= t) gain most, in P's unit at f = first h, about."""
+        w, h, c = self.sum.weights, float(self.step), float(self.tilt)
+        off, k = w.stray + w.noise / math.sqrt(max(-math.expm1(-2 * c * h), 1e-300)), len(w.p)
+
+        def tails(values: Reals, s: float, log: float, sign: int) -> Reals:
+            wave = np.exp(np.minimum(log - s * h * np.arange(k), 700.0))
+            found: Reals = np.cumsum((values * wave)[::-1])[::-1] + sign * off * wave
+            return found
+
+        p = tails(w.p, c, 0.0, -1)
+        q = tails(w.q, c + 1, float(w.scale[1] - w.scale[0]), 1)
+        gains = gain(p, q)
+        best = np.where(np.isfinite(gains) & (q > 0), gains, -np.inf)
+        return self._first + int(np.argmax(best))
 
 
 def _certain(value: arb, otherwise: arb) -> arb:

@@ -39,7 +39,7 @@ from ....exact.enclosure import Enclosure
 from ....exact.errors import DoesNotApplyError
 from ....exact.number import ball
 from ....exact.precision import WIDTH, enclose_between, refine, working_precision
-from ....exact.roots import first_met_near, halved
+from ....exact.roots import float_root
 from ....mechanisms.allocation import Allocation, allocation
 from ...divergences import gaussian
 from ...scenario import Use
@@ -55,7 +55,7 @@ BETWEEN = "Rényi divergences of random allocation between whole orders are inte
 
 _BITS = 128
 _NAT = math.log(2)
-_MOST_ORDER = 400
+_MOST_ORDER, _MOST_MOMENTS = 400, 64
 _FIRST_TAIL, _LAST_TAIL = -46.0, -2000.0
 
 
@@ -76,20 +76,15 @@ def allocated_delta(parts: Parts, level: Fraction, width: Fraction = WIDTH) -> E
     if found.is_within(width):  # all take part in all steps
         return found
     tail = _FIRST_TAIL
-    while True:
-        if (bounds := _one_epoch(parts, tail)) is None:
-            return found
+    while _is_one_epoch(parts) and not found.is_within(width) and tail > _LAST_TAIL:
         try:
             with working_precision(_precision(tail)):
+                bounds = _profile(parts[0][0], float(level), tail)
                 found = found.intersection(between(*bounds(ball(level))))
         except (ArithmeticError, OutOfTimeError):  # too many nodes
             return found.because(FAR)
-        if found.is_within(width) or found.upper == 0 or tail < _LAST_TAIL:
-            return found
-        size = float(ball(Fraction(found.upper)).log().mid())
-        if size > tail + 40 or tail < 2 * size:  # it is not for the tail that it is wide
-            return found
-        tail = 1.5 * size - 45
+        tail *= 2
+    return found
 
 
 def allocated_epsilon(parts: Parts, target: Fraction) -> Enclosure:
@@ -97,21 +92,21 @@ def allocated_epsilon(parts: Parts, target: Fraction) -> Enclosure:
     with working_precision(_BITS):
         low, high = (falling_root(partial(gaussian.delta, mu), target) for mu in _gaussians(parts))
         known = Enclosure(low.lower, high.upper)
-    if known.is_within(WIDTH):  # all take part in all steps
+    if known.is_within(WIDTH) or not _is_one_epoch(parts):  # or all take part in all steps
         return known
-    log_delta = float(ball(target).log().mid())
+    goal = ball(target)
+    log_delta = float(goal.log().mid())
     tail = log_delta - 45
-    bounds = _one_epoch(parts, tail)
-    if bounds is None:
-        return known
     try:
+        far = min(_far(parts[0][0], log_delta), float(known.upper))
         with working_precision(_precision(tail)):
-            goal = ball(target)
-            bounds(arb(_far(parts, log_delta)))  # one integral for all levels up to there
-            if bounds(arb(0))[1] <= goal:
-                return Enclosure.exactly(0)
-            start, slope = _near(bounds, goal, float(known.upper))
-            return known.intersection(root(bounds, goal, arb(start), slope))
+            bounds = _profile(parts[0][0], far, tail)
+
+            def height(level: float) -> float:
+                value = bounds(arb(level))[1]
+                return float((value / goal).log().mid()) if value > 0 else -math.inf
+
+            return known.intersection(root(bounds, goal, arb(float_root(height, 0.0, far, 1e-6))))
     except (ArithmeticError, OutOfTimeError):
         return known.because(FAR)
 
@@ -161,55 +156,39 @@ def _precision(tail: float) -> int:
     return _BITS + math.ceil(-2 * tail / _NAT)
 
 
-def _one_epoch(parts: Parts, tail: float) -> Bounds | None:
-    """The profile of one epoch, k = 1, at the working precision; None of anything else.
+def _is_one_epoch(parts: Parts) -> bool:
+    """One, with each user in one step of it?"""
+    return len(parts) == 1 and parts[0][1] == 1 and parts[0][0].taken == 1
 
-    Integrals are made anew where a level is farther out.
-    """
-    (one, times), *others = parts
-    if others or times > 1 or one.taken > 1:
-        return None
+
+def _profile(one: Allocation, far: float, tail: float) -> Bounds:
+    """delta(level) of one epoch, k = 1, up to this level, at the working precision."""
     average = Average(one.scale / one.sensitivity, one.steps)
-    made: list[tuple[float, Below]] = []
+    if one.removing:
+        below = Below(average, math.exp(far) * (1 + 1e-9), tail)
+    else:
+        below = Below(average, 1.0, tail - far)
 
     def bounds(level: arb) -> tuple[arb, arb]:
         odds = level.exp()
-        here = float(level.mid())
-        if one.removing:
-            if not made or made[-1][0] < here:
-                made.append((here, Below(average, math.exp(here) * (1 + 1e-9), tail)))
-            value = 1 - odds + made[-1][1](odds)
-        else:
-            if not made or made[-1][0] < here:
-                made.append((here + 4, Below(average, 1.0, tail - here - 4)))
-            value = odds * made[-1][1](1 / odds)
+        value = 1 - odds + below(odds) if one.removing else odds * below(1 / odds)
         value = value.max(arb(0))
         return value.lower(), value.upper()
 
     return bounds
 
 
-def _far(parts: Parts, log_delta: float) -> float:
-    """A level beyond which one epoch, the user removed, has less than this delta, about."""
-    one = parts[0][0]
-    average = Average(one.scale / one.sensitivity, one.steps // one.taken)
-    return first_met_near(lambda i: bool(average.log_above(i / 64) <= log_delta), 1, 0) / 64
-
-
-def _near(bounds: Bounds, goal: arb, scale: float) -> tuple[float, float]:
-    """About where the bounds reach the goal, and minus the slope of their logarithm there."""
-
-    def height(level: float) -> float:
-        value = bounds(arb(level))[1]
-        return float((value / goal).log().mid()) if value > 0 else -math.inf
-
-    low, high = 0.0, min(max(scale, 1e-9), 1 / 16)
-    while height(high) > 0:
-        low, high = high, 2 * high
-    low, high = halved(lambda level: not height(level) > 0, low, high, 24)
-    gap = max(high * 1e-4, 1e-12)
-    slope = (height(max(low - gap, 0.0)) - height(low)) / gap
-    return low, slope if math.isfinite(slope) and slope > 0 else 1.0
+def _far(one: Allocation, log_delta: float) -> float:
+    """A level where delta is less, the user removed, about: s^n bounds (s - x)^+, at its touch."""
+    with working_precision(_BITS):
+        moments = Average(one.scale / one.sensitivity, one.steps).moments(_MOST_MOMENTS)
+        logs = [float(moment.log().mid()) for moment in moments]
+    touch = (n * math.log(n) - (n - 1) * math.log(n - 1) for n in range(2, _MOST_MOMENTS + 1))
+    each = (
+        (log - least - log_delta) / n
+        for n, (log, least) in enumerate(zip(logs[2:], touch, strict=True), 1)
+    )
+    return max(min(each), 2.0**-6)
 
 
 # -- Rényi ----------------------------------------------------------------------------------------

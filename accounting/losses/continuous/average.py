@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from attrs import frozen
@@ -50,11 +50,10 @@ from .line import Line, powers
 _MOST_NODES = 60_000
 _MOST_BITS = 1e8  # of nodes together, for one inverse moment
 _NAT = math.log(2)
-_MOST_MOMENTS = 64
 _HEIGHTS = np.geomspace(1e-15, 1e15, 600)
 
 
-@frozen(slots=False)
+@frozen
 class Average:
     """S, for t = steps and mu = 1/noise."""
 
@@ -85,9 +84,16 @@ class Average:
 
     def transform(self, u: arb) -> arb:
         """phi(u/t)^t, u >= 0."""
-        nodes, error = _real_rule(self, ctx.prec)
-        total = sum((weight * (-u * one).exp() for weight, one in nodes), arb(0))
-        return (total + arb(0, error)).max(arb(0)).min(arb(1)) ** self.steps
+        mu, goal = self.mu, _NAT * ctx.prec
+        b = _half_strip(mu, goal)
+        h = _step(b, goal)
+        count, error = _reaching(h, b, goal)
+        total = arb(0)
+        for k in range(-count, count + 1):
+            x = h * k
+            total += (-(x**2) / 2 - u / self.steps * (mu * x - mu**2 / 2).exp()).exp()
+        total = total * h / (2 * arb.pi()).sqrt() + arb(0, error)
+        return total.max(arb(0)).min(arb(1)) ** self.steps
 
     def decay(self, c: arb, y: arb, a: float) -> arb:
         """An upper bound of |phi((c + iv)/t)|^t for all v >= y; 0 <= mu a <= pi/2."""
@@ -96,8 +102,17 @@ class Average:
         return ((arb(a) ** 2 / 2 * self.steps).exp() * self.transform(at.lower())).upper()
 
     def moments(self, most: int) -> list[arb]:
-        """E S^n for n = 0, ..., most."""
-        return list(_moments(self, most, ctx.prec))
+        """E S^n for n = 0, ..., most, from coefficients of the t-th power of a series.
+
+        From q = p^t: q' p = t p' q.
+        """
+        t, terms, powers = self.steps, [arb(1)], [arb(1)]
+        for j in range(1, most + 1):
+            terms.append(terms[-1] * (self.mu**2 * (j - 1)).exp() / j)
+        for n in range(1, most + 1):
+            each = (((t * j - n + j) * terms[j] * powers[n - j]) for j in range(1, n + 1))
+            powers.append(sum(each, arb(0)) / n)
+        return [arb(n).fac() * power / arb(t) ** n for n, power in enumerate(powers)]
 
     def inverse_moment(self, b: arb) -> arb:
         """E S^-b, b > 0."""
@@ -174,19 +189,6 @@ class Average:
         best = int(heights.argmin())
         return float(heights[best]), float(turns[best] / size)
 
-    def log_above(self, level: float) -> float:
-        """log E (S - e^level)^+ is at most this, about: s^n bounds (s - x)^+."""
-        found = 0.0
-        for n, log_moment in enumerate(self._log_moments[2:], start=2):
-            bound = log_moment + (1 - n) * level + (n - 1) * math.log(n - 1) - n * math.log(n)
-            found = min(found, bound)
-        return found
-
-    @cached_property
-    def _log_moments(self) -> list[float]:
-        with working_precision(128):
-            return [float(moment.log().mid()) for moment in self.moments(_MOST_MOMENTS)]
-
 
 def _tilt_error(b: arb, step: arb, theta: float) -> arb:
     """By how much the rule for Gamma(b) E S^-b errs, relatively."""
@@ -237,49 +239,6 @@ class Below:
             fall = (-self.c * self.length).exp()
             aliases = x * fall / (1 - fall) + self.length * fall / (1 - fall) ** 2
             return (value - aliases.union(arb(0))).max(x - 1).max(arb(0)).min(x)
-
-
-@lru_cache(maxsize=32)
-def _moments(average: Average, most: int, bits: int) -> tuple[arb, ...]:
-    mu2, factorial = average.mu**2, arb(1)
-    terms = []
-    for j in range(most + 1):
-        factorial *= max(j, 1)
-        terms.append((mu2 * j * (j - 1) / 2).exp() / factorial)
-    powers = _power(terms, average.steps)
-    found, factorial = [], arb(1)
-    for n in range(most + 1):
-        factorial *= arb(max(n, 1)) / (average.steps if n else 1)
-        found.append(powers[n] * factorial)
-    return tuple(found)
-
-
-def _power(terms: list[arb], exponent: int) -> list[arb]:
-    """Coefficients of the exponent-th power of a power series that starts with 1.
-
-    From q = p^e: q' p = e p' q.
-    """
-    count, found = len(terms), [arb(1)]
-    for n in range(1, count):
-        total = arb(0)
-        for j in range(1, n + 1):
-            total += (exponent * j - (n - j)) * terms[j] * found[n - j]
-        found.append(total / n)
-    return found
-
-
-@lru_cache(maxsize=32)
-def _real_rule(average: Average, bits: int) -> tuple[list[tuple[arb, arb]], arb]:
-    """Weights and e^(mu x - mu^2/2)/t of the nodes for u >= 0, and by how much they err."""
-    mu, goal = average.mu, _NAT * bits
-    b = _half_strip(mu, goal)
-    h = _step(b, goal)
-    count, error = _reaching(h, b, goal)
-    nodes = []
-    for k in range(-count, count + 1):
-        weight = (-((h * k) ** 2) / 2).exp() * h / (2 * arb.pi()).sqrt()
-        nodes.append((weight, (mu * h * k - mu**2 / 2).exp() / average.steps))
-    return nodes, error
 
 
 def _half_strip(mu: arb, goal: float) -> arb:

@@ -28,7 +28,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
 from flint import acb, arb, ctx
 
 from ....exact.budget import spend
@@ -53,6 +52,7 @@ _FAR_MORE = 4  # times the work
 _FARTHEST = 1e11  # real parts beyond are not tried
 _NEED, _MOST_TERMS = 40.0, 20_000  # nodes on a line, of such an accuracy, that are few enough
 _MOST_STEPS = 60
+_BESIDE = 1e-7  # of a level, how far beside it a secant begins
 
 
 class Plan(NamedTuple):
@@ -127,10 +127,6 @@ class Profile:
             b: composite.transform(acb(b)).real * (sigma2 * b * (arb(b) + 1) / 2).exp()
             for b in chosen.sides
         }
-        peak = composite.transform(acb(c)).real
-        self._log_peak = float(peak.log().mid())
-        self._heights = float(self.spacing.mid()) * np.arange(count)
-        self._above = np.array([complex((value / peak).mid()) for value, _ in self.nodes])
 
     def bounds(self, level: arb) -> tuple[arb, arb]:
         """A lower and an upper bound of delta(level)."""
@@ -145,24 +141,6 @@ class Profile:
         gap = unit * gap + arb(0, (unit * self.gap_rest).upper())
         lower = total - gap - aliases(self.sizes, self.c, self.length, level)
         return lower.max(arb(0)).lower(), total.min(arb(1)).upper()
-
-    def near(self, start: float, log_delta: float) -> tuple[float, float]:
-        """About where delta(level) is e^log_delta, by Newton in floats, and the slope there."""
-        start, c = max(start, 0.0), float(self.c)
-        x, slope = start, c
-        for _ in range(30):
-            with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is not used
-                waves = np.exp(-1j * self._heights * x) * self._above
-                value = max(float(waves.real.sum()), 1e-300)
-                slope = float((waves * (c + 1j * self._heights)).real.sum()) / value
-            height = math.log(value) + self._log_peak - c * x
-            if not (math.isfinite(height) and slope > 0):
-                return start, c
-            step = (height - log_delta) / slope
-            x = max(x + step, 0.0)
-            if abs(step) < 1e-13 * (1 + x):
-                break
-        return x, slope
 
 
 def _planned(parts: Gaussians, c: float, level: float, log_delta: float, log_width: float) -> Plan:
@@ -212,33 +190,29 @@ def is_few(parts: Parts, c: float) -> bool:
     return c < _FARTHEST and sum(law.terms(c, 0.0, -_NEED) for law, _ in parts) < _MOST_TERMS
 
 
-def root(
-    bounds: Callable[[arb], tuple[arb, arb]], target: arb, start: arb, slope: float
-) -> Enclosure:
-    """Enclose the least level >= 0 with value <= target > 0.
+def root(bounds: Bounds, target: arb, start: arb) -> Enclosure:
+    """Enclose the least level >= 0 with value <= target > 0; start: about where it is.
 
-    start, slope: about where it is, and minus the slope of the logarithm there. Whatever they are,
-    a level counts as an upper end only where the upper bound is at most the target, and as a lower
-    end only where the lower bound is at least that.
+    Whatever that is, a level counts as an upper end only where the upper bound is at most the
+    target, and as a lower end only where the lower bound is at least that.
     """
     if bounds(arb(0))[1] <= target:
         return Enclosure.exactly(0)
-    level, fall, before = start.max(arb(0)).mid(), arb(slope), None
-    gap = arb(1)
-    for _ in range(10):
+    level, before, fall = start.max(arb(0)).mid(), None, arb(1)
+    gap, near = arb(1), arb(2) ** -(ctx.prec - 24)
+    for _ in range(12):
         low, high = bounds(level)
         middle = ((low + high) / 2).mid()
         if not middle > 0:
             break
-        height = (middle / target).log().mid()
-        gap = ((high - low) / middle).mid()
-        if before is not None and level != before[0]:
-            secant = ((before[1] - height) / (level - before[0])).mid()
-            if secant > 0:
-                fall = secant
-        before = (level, height)
-        level = (level + height / fall).max(arb(0)).mid()
-        if abs(height) < gap / 4 + arb(2) ** -(ctx.prec - 24):
+        height, gap = (middle / target).log().mid(), ((high - low) / middle).mid()
+        if before is None:  # the first secant, from a point beside the start
+            before, level = (level, height), level * (1 + _BESIDE) + _BESIDE
+            continue
+        if level != before[0] and (secant := (before[1] - height) / (level - before[0])) > 0:
+            fall = secant.mid()
+        before, level = (level, height), (level + height / fall).max(arb(0)).mid()
+        if abs(height) < gap / 4 + near:
             break
     step = (gap / fall + abs(level) * arb(2) ** -(ctx.prec - 16)).mid()
     upper = met_near(lambda at: bool(bounds(at)[1] <= target), level, step, most=_MOST_STEPS)

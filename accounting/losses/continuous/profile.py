@@ -142,8 +142,7 @@ def epsilon(
         if before.is_finite():
             saddle = saddle._replace(level=float(Fraction(before.upper)))
         profile = Profile(gaussians, plan(gaussians, saddle, log_delta, asked), work)
-        start, slope = profile.near(saddle.level, log_delta)
-        return root(profile.bounds, goal, arb(start), slope), profile.sigma > 0
+        return root(profile.bounds, goal, arb(saddle.level)), profile.sigma > 0
 
     found = _inverted(parts, width, attempt, Enclosure.unknown())
     if found.is_within(width):
