@@ -35,9 +35,7 @@ from ..exact.precision import floor_of
 Pair: TypeAlias = tuple[arb, arb]  # masses under P and under Q
 Reals: TypeAlias = NDArray[np.float64]
 
-_MOST_STEPS = 2.0**40  # of floats that tell the floor
 _WIDEST = 1 << 40  # steps of a run
-_NEAR = 2.0**-40  # so near to a step, relatively, they do not
 
 
 class Cell(NamedTuple):
@@ -95,30 +93,15 @@ def listed_cells(masses: Sequence[arb], losses: Sequence[arb], step: arb) -> lis
     A loss that may be below its cell for all that is known may be raised to it: its Q-mass then is
     one that the ball holds as well.
     """
-    places = _floors(losses, step)
-    order = np.argsort(places, kind="stable")
-    starts = np.flatnonzero(np.diff(places[order])) + 1
-    result = []
-    for run in np.split(order, starts) if len(order) else ():
-        k, p, q = int(places[run[0]]), arb(0), arb(0)
-        for i in run:
-            p += masses[i]
-            q += masses[i] * (-losses[i]).exp()
-        result.append(Cell(k, k + 1, p, q))
-    return result
-
-
-def _floors(losses: Sequence[arb], step: arb) -> NDArray[np.int64]:
-    """Of each loss in steps, at most: in floats where these tell it."""
-    upper = [loss.upper() for loss in losses]
-    about = np.array([float(loss) for loss in upper]) / float(step)
-    if not np.abs(about).max(initial=0.0) < _MOST_STEPS:
-        raise ArithmeticError("a loss is too large for the lattice")
-    floors = np.floor(about).astype(np.int64)
-    near = np.abs(about - np.rint(about)) < _NEAR * np.maximum(np.abs(about), 1.0)
-    for i in np.flatnonzero(near):
-        floors[i] = floor_of((upper[i] / step).upper())
-    return floors
+    places = dict[int, Pair]()
+    for mass, loss in zip(masses, losses, strict=True):
+        steps = (loss.upper() / step).upper()
+        if not abs(steps) < _WIDEST:
+            raise ArithmeticError("a loss is too large for the lattice")
+        k = floor_of(steps)
+        p, q = places.get(k, (arb(0), arb(0)))
+        places[k] = p + mass, q + mass * (-loss).exp()
+    return [Cell(k, k + 1, *places[k]) for k in sorted(places)]
 
 
 class OnLattice(NamedTuple):

@@ -153,12 +153,7 @@ class Saddle(NamedTuple):
 
     c: float
     level: float
-    cumulant: Cumulant
     log_delta: float
-
-    def moved(self, composite: Together, largest: float) -> Saddle:
-        """The same level seen from a c of at most this."""
-        return self if self.c <= largest else _saddle(composite, largest, self.level)
 
 
 def saddle_at(composite: Together, level: float) -> Saddle:
@@ -172,20 +167,21 @@ def saddle_at(composite: Together, level: float) -> Saddle:
 
 
 def saddle_for(composite: Together, log_delta: float) -> Saddle:
-    """The saddle point at the level where delta is about e^log_delta."""
+    """The saddle point at the level >= 0 where delta is about e^log_delta."""
 
     def at(log_c: float) -> Saddle:
         return _saddle(composite, math.exp(log_c))
 
-    return at(rising_root(lambda log_c: log_delta - at(log_c).log_delta))
+    saddle = at(rising_root(lambda log_c: log_delta - at(log_c).log_delta))
+    return saddle if saddle.level > 0 else saddle_at(composite, 0.0)
 
 
 def _saddle(composite: Together, c: float, level: float | None = None) -> Saddle:
-    found = composite.cumulant(c)
-    where = found.slope - 1 / c - 1 / (c + 1) if level is None else level
-    curvature = found.curvature + 1 / c**2 + 1 / (c + 1) ** 2
-    height = found.value - c * where - math.log(c) - math.log1p(c)
-    return Saddle(c, where, found, height - 0.5 * math.log(2 * math.pi * curvature))
+    value, slope, curvature = composite.cumulant(c)
+    where = slope - 1 / c - 1 / (c + 1) if level is None else level
+    curvature += 1 / c**2 + 1 / (c + 1) ** 2
+    height = value - c * where - math.log(c) - math.log1p(c)
+    return Saddle(c, where, height - 0.5 * math.log(2 * math.pi * curvature))
 
 
 def rising_root(function: Callable[[float], float]) -> float:

@@ -51,9 +51,9 @@ class LatticeTail:
         self.is_exact = isinstance(lattice.unit, Fraction) and composite.shift() == 0
         self.escaping, self.missing = composite.escaping(), composite.missing()
         # beyond this c one step already weighs more than the precision can tell
-        saddle = saddle.moved(composite, 0.7 * ctx.prec / float(self.step.mid()))
-        self.c = arb(saddle.c)
-        length, sides = period(composite, saddle.c, saddle.level, 0.7 * ctx.prec + 10)
+        c = min(saddle.c, 0.7 * ctx.prec / float(self.step.mid()))
+        self.c = arb(c)
+        length, sides = period(composite, c, saddle.level, 0.7 * ctx.prec + 10)
         if not math.isfinite(length):  # no float tells where to look: no time is enough
             raise OutOfTimeError("where the losses are to be looked at closely is not known")
         self.count = max(3, math.ceil(length / float(self.step.mid()))) | 1

@@ -6,7 +6,6 @@ charges for them.
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from functools import cached_property
 
@@ -193,12 +192,6 @@ class Atoms(LossLaw):
     def cumulant(self, c: float) -> Cumulant:
         logs, losses = self._floats
         return cumulant_of(logs + c * losses, losses)
-
-    def mean(self) -> float:
-        """E_P L, about; infinite where L is with positive probability."""
-        if self._escaping > 0 or not self.masses:
-            return math.inf
-        return self.cumulant(0.0).slope
 
     @cached_property
     def _floats(self) -> tuple[Reals, Reals]:

@@ -43,9 +43,7 @@ from .of_pair import listed_law, loss_law, window
 _MOST_PAIRS = 1000
 _MOST_RESIDUES = 1 << 23  # of all these together, that are listed
 MOST_TOGETHER = 2_000_000  # outcomes of different uses that are listed
-_MOST_RANKED = 100_000  # outcomes of all pairs
 _BITS = 128
-_TAIL = -150.0  # the logarithm of the mass left out where pairs are only ranked
 _WRAP_MATTERS = 46  # what lies beyond one period may be e^-46 = 1e-20 times delta
 
 
@@ -241,18 +239,12 @@ def _settled(pair: Reducible, times: int, log_delta: float) -> bool:
 
 
 def _ranked(mechanism: Mechanism, times: int) -> Factor:
-    """All pairs, those of the largest mean loss first."""
+    """All pairs."""
     pairs = tuple(islice(mechanism.pairs(), _MOST_PAIRS + 1))
     if len(pairs) > _MOST_PAIRS:
         raise ArithmeticError(
             f"the worst of more than {_MOST_PAIRS} pairs is not known to be one of them"
         )
-    plain = isinstance(pairs[0], ShiftPair) if pairs else True
-    if not plain and len(pairs) > 1 and sum(outcomes(one, _TAIL) for one in pairs) < _MOST_RANKED:
-        with working_precision(_BITS):
-            means = [listed_law(pair, _TAIL).mean() for pair in pairs]
-        order = sorted(range(len(pairs)), key=lambda index: -means[index])
-        pairs = tuple(pairs[index] for index in order)
     return Factor(pairs, times)
 
 

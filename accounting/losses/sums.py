@@ -436,5 +436,4 @@ def towards(composite: Together, target: arb, charges: Charges) -> Saddle | None
     if rest > target:
         return None
     finite = (target - rest).mid().max(target.mid() * arb(2) ** -ctx.prec)
-    saddle = saddle_for(composite, float(finite.log().mid()))
-    return saddle if saddle.level > 0 else saddle_at(composite, 0.0)
+    return saddle_for(composite, float(finite.log().mid()))

@@ -65,8 +65,8 @@ class Plan(NamedTuple):
     nodes: int  # until that is reached
 
 
-def plan(parts: Gaussians, saddle: Saddle, log_delta: float, log_width: float) -> Plan:
-    """Nodes for a relative width of delta(saddle.level), which is about e^log_delta.
+def plan(parts: Gaussians, saddle: Saddle, log_width: float) -> Plan:
+    """Nodes for a relative width of delta(saddle.level).
 
     The saddle point's line, or one near it where that needs many nodes: beyond some order the
     transform of a sampled law rises so fast that aliases die out slowly on its left. Raises
@@ -76,7 +76,7 @@ def plan(parts: Gaussians, saddle: Saddle, log_delta: float, log_width: float) -
         raise DoesNotApplyError("the transform falls so slowly that it takes too many nodes")
     best: Plan | None = None
     for factor in _NEAR:
-        one = _planned(parts, saddle.c * factor, saddle.level, log_delta, log_width)
+        one = _planned(parts, saddle.c * factor, saddle, log_width)
         best = one if best is None or one.nodes < best.nodes else best
         if best.nodes <= _MANY:
             break
@@ -143,12 +143,12 @@ class Profile:
         return lower.max(arb(0)).lower(), total.min(arb(1)).upper()
 
 
-def _planned(parts: Gaussians, c: float, level: float, log_delta: float, log_width: float) -> Plan:
+def _planned(parts: Gaussians, c: float, saddle: Saddle, log_width: float) -> Plan:
     composite = Together(tuple(parts))
     # delta is about M(c) e^(-c level) times e^scale
-    scale = log_delta - composite.cumulant(c).value + c * level
+    scale = saddle.log_delta - composite.cumulant(c).value + c * saddle.level
     need = max(10.0, 3 - log_width - scale)
-    length, sides = period(composite, c, level, need + 9)
+    length, sides = period(composite, c, saddle.level, need + 9)
     low, high = 1, 64
 
     def is_far(count: int) -> bool:

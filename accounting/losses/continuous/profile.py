@@ -103,16 +103,7 @@ def delta(
         if isinstance(law, SampledLaplace) and law.rate == 1 and law.epsilon <= epsilon:
             return Enclosure.exactly(0)  # its largest loss, which no ball tells
         return refine(lambda: _between(law.profile(ball(epsilon))), width=width).found_by(_CLOSED)
-    gaussians = _gaussians(parts)
-
-    def attempt(log_width: float, before: Enclosure) -> tuple[Enclosure, bool]:
-        saddle = saddle_at(Together(gaussians), float(ball(epsilon).mid()))
-        middle = ball((Fraction(before.lower) + Fraction(before.upper)) / 2).mid()
-        aimed = float(middle.log().mid()) if 0 < middle < 1 / 2 else saddle.log_delta
-        profile = Profile(gaussians, plan(gaussians, saddle, aimed, log_width), work)
-        return _between(*profile.bounds(ball(epsilon))), profile.sigma > 0
-
-    found = _inverted(parts, width, attempt, Enclosure.probability())
+    found = _inverted(parts, width, work, epsilon, None)
     if found.is_within(width):
         return found
     return _below(found, delta(_unsampled(parts), epsilon, width))
@@ -131,20 +122,7 @@ def epsilon(
         return Enclosure.exactly(0)
     if (law := _single(parts)) is not None:
         return refine(lambda: falling_root(law.profile, delta), width=width).found_by(_CLOSED)
-    gaussians = _gaussians(parts)
-
-    def attempt(log_width: float, before: Enclosure) -> tuple[Enclosure, bool]:
-        goal = ball(delta)
-        log_delta = float(goal.log().mid())
-        saddle = saddle_for(Together(gaussians), log_delta)
-        saddle = saddle if saddle.level > 0 else saddle_at(Together(gaussians), 0.0)
-        asked = log_width + math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
-        if before.is_finite():
-            saddle = saddle._replace(level=float(Fraction(before.upper)))
-        profile = Profile(gaussians, plan(gaussians, saddle, log_delta, asked), work)
-        return root(profile.bounds, goal, arb(saddle.level)), profile.sigma > 0
-
-    found = _inverted(parts, width, attempt, Enclosure.unknown())
+    found = _inverted(parts, width, work, None, delta)
     if found.is_within(width):
         return found
     return _below(found, epsilon(_unsampled(parts), delta, width))
@@ -174,22 +152,34 @@ def falling_root(delta: Callable[[arb], arb], target: Fraction) -> Enclosure:
 
 
 def _inverted(
-    parts: Parts,
-    width: Fraction,
-    attempt: Callable[[float, Enclosure], tuple[Enclosure, bool]],
-    result: Enclosure,
+    parts: Parts, width: Fraction, work: float, epsilon: Fraction | None, delta: Fraction | None
 ) -> Enclosure:
-    """Aim lower where a saddle point in floats promised too much; keep what is known."""
-    uses = sum(times for _, times in parts)
+    """One of both at the other, which is not None.
+
+    Aims lower where a saddle point in floats promised too much; keeps what is known.
+    """
+    gaussians, uses = _gaussians(parts), sum(times for _, times in parts)
+    result = Enclosure.probability() if delta is None else Enclosure.unknown()
     for k in range(_ATTEMPTS):
         asked = math.log(max(float(width), _NEGLIGIBLE)) - _LOWER * k
         try:
             with working_precision(_BITS + math.ceil(math.log2(uses) - 1.5 * asked)):
-                now, is_smoothed = attempt(asked, result)
+                level, goal = ball(epsilon or 0), ball(delta or 1)
+                if delta is None:
+                    saddle = saddle_at(Together(gaussians), float(level.mid()))
+                else:
+                    saddle = saddle_for(Together(gaussians), float(goal.log().mid()))
+                    asked += math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
+                profile = Profile(gaussians, plan(gaussians, saddle, asked), work)
+                now = (
+                    _between(*profile.bounds(level))
+                    if delta is None
+                    else root(profile.bounds, goal, arb(saddle.level))
+                )
         except (OutOfTimeError, DoesNotApplyError):
             break
         result = result.intersection(now)
-        if is_smoothed or result.is_within(width):
+        if profile.sigma > 0 or result.is_within(width):
             break
     return result.found_by(_BY_INVERSION).because(NO_LATTICE)
 
