@@ -17,7 +17,6 @@ _SEEN = 500  # losses of one use that are looked at
 # The most that tilt times deviation is: so much, and so many sqrt(2 log 1/delta).
 _STEEPEST, _STEEPER = 6.0, 2.0
 _DOUBLINGS = 4  # how often twice that is tried where it does not reach
-_FEW_USES, _FEW_LOSSES = 2, 100
 _MOST_RARE = 30  # uses that may have such a loss
 _RARE = 1.0  # large losses that are expected in all uses, if these are told apart
 _SPARE = -2.0  # e^-nats may be outside of a window of N points: 2 log N and so much
@@ -86,12 +85,6 @@ class Sketch(NamedTuple):
         """No loss is farther from 0."""
         return float(np.abs(self.losses).max())
 
-    @property
-    def gap(self) -> float:
-        """How far apart a few losses of few uses lie: so much Chernoff's bound may be off."""
-        few = self.releases <= _FEW_USES and len(self.losses) < _FEW_LOSSES
-        return float(np.ptp(self.losses)) / len(self.losses) if few else 0.0
-
     def cumulant(self, tilt: float) -> Reals:
         """log E e^(tilt L) of all uses, and its first two derivatives."""
         return self.releases * np.array(cumulant_of(self.logs + tilt * self.losses, self.losses))
@@ -130,8 +123,8 @@ class Sketches(tuple[Sketch, ...]):
         _, mean, spread = self.cumulant(tilt)
         return max(math.sqrt(float(spread)), 1e-5 * abs(float(mean)), 1e-8)
 
-    def saddle(self, log_delta: float | None, epsilon: float | None) -> tuple[float, float, float]:
-        """The tilt for this delta, or for this level; between which levels the answer is, about.
+    def saddle(self, log_delta: float | None, epsilon: float | None) -> tuple[float, float]:
+        """The tilt for this delta, or for this level; the level, about.
 
         Chernoff: log delta(x) <= K(c) - c x + c log c - (1 + c) log(1 + c), least in c.
         """
@@ -163,14 +156,11 @@ class Sketches(tuple[Sketch, ...]):
             other, _, less = self.cumulant(share * c)
             if other - share * c * epsilon - value + c * epsilon < 3 and 2 * less < spread:
                 best, spread = share * c, less
-        if log_delta is None:
-            return best, epsilon, epsilon
-        off = (math.log1p(c * math.sqrt(2 * math.pi * spread)) + 3) / c  # of Chernoff, at most
-        return best, max(epsilon - off - max(sketch.gap for sketch in self), 0.0), epsilon
+        return best, epsilon
 
     def log_delta(self, epsilon: float) -> float:
         """The logarithm of delta at this level, about: by Chernoff."""
-        c, *_ = self.saddle(None, epsilon)
+        c, _ = self.saddle(None, epsilon)
         value = float(self.cumulant(c)[0])
         return value - c * epsilon + c * math.log(c) - (1 + c) * math.log1p(c)
 
@@ -179,13 +169,10 @@ class Sketches(tuple[Sketch, ...]):
         assert epsilon is not None
         return max(epsilon - float(self.cumulant(0.0)[1]), 0.0) ** 2 / 2 / self.deviation(0.0) ** 2
 
-    def edge(
-        self, tilt: float, nats: float, sign: int, most: float = math.inf
-    ) -> tuple[float, float]:
+    def edge(self, tilt: float, nats: float, sign: int) -> tuple[float, float]:
         """Beyond which tilted sums weigh e^-nats, by Chernoff, and by which further tilt."""
         value, mean, _ = self.cumulant(tilt)
         further = np.geomspace(0.01, _FURTHEST, 50) / self.deviation(tilt)
-        further = np.append(further[further < most], min(most, float(further[-1])))
         ends = [
             sign * (float(self.cumulant(tilt + sign * t)[0] - value) + nats) / t for t in further
         ]
@@ -197,15 +184,6 @@ class Sketches(tuple[Sketch, ...]):
         (high, up), (low, down) = self.edge(tilt, nats, 1), self.edge(tilt, nats, -1)
         margin = 0.02 * (high - low) + self.deviation(tilt) / 100  # coins spread losses a little
         return Window(low - margin, high - low + 2 * margin, up, down)
-
-    def window(self, tilt: float, nats: float, low: float, high: float) -> Window:
-        """The same, or of what matters to tails from between these two on, if that is shorter."""
-        whole = self.whole(tilt, nats)
-        more = max(whole.first - low, 0.0)
-        whole = whole._replace(first=whole.first - more, length=whole.length + more)
-        (top, up), (bottom, down) = self.edge(tilt, nats, 1), self.edge(tilt, nats, -1, tilt)
-        half = 1.03 * max(top - low, high - bottom) + self.deviation(tilt) / 50
-        return Window(low - half / 100, half, up, down) if half < whole.length else whole
 
 
 class Plan(NamedTuple):
@@ -224,8 +202,10 @@ def planned(
 ) -> Plan:
     """For a lattice of so many points, and this delta or this level."""
     all_uses, nats = Sketches(sketches), 2 * math.log(points) + _SPARE
-    tilt, low, high = all_uses.saddle(log_delta, epsilon)
-    window = all_uses.window(tilt, nats, low, high)
+    tilt, level = all_uses.saddle(log_delta, epsilon)
+    window = all_uses.whole(tilt, nats)
+    more = max(window.first - level, 0.0)
+    window = window._replace(first=window.first - more, length=window.length + more)
     most = max(sketch.most for sketch in sketches)
     step = max(window.length / (points - 16), most * LEAST_STEP)
     return Plan(step, tilt, window._replace(first=window.first - 6 * step), nats, points, all_uses)
