@@ -82,6 +82,10 @@ class Loss(Protocol):
         """P of an infinite loss, whose outcomes Q does not have."""
         ...
 
+    def missing(self) -> arb:
+        """P of the outcomes that are left out."""
+        ...
+
     def largest(self) -> arb:
         """No finite loss is above this."""
         ...

@@ -48,7 +48,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from flint import arb
@@ -60,22 +60,8 @@ from ..exact.number import Real, ball
 from ..exact.precision import enclose_between, floor_of, lower_float, upper_float, working_precision
 from .cells import Loss, Reals, log_about, on_lattice
 
-
-class OutcomeLoss(Loss, Protocol):
-    """A loss that is known outcome by outcome."""
-
-    @property
-    def losses(self) -> list[arb]:
-        """All finite ones."""
-        ...
-
-    def missing(self) -> arb:
-        """P of the outcomes that are left out."""
-        ...
-
-
 # The losses to pick from, and the number of uses.
-Menu: TypeAlias = tuple[Sequence[OutcomeLoss], int]
+Menu: TypeAlias = tuple[Sequence[Loss], int]
 Counts: TypeAlias = tuple[float, ...]  # of uses, menu by menu
 _Bounds: TypeAlias = tuple[arb, arb, arb | None]  # and through which level the next lattice goes
 
@@ -196,7 +182,6 @@ class _Game:
         self.counts = tuple(times for _, times in menus)
         self.choosing = sum(len(among) > 1 for among, _ in menus)  # menus, the first ones
         self.tables = math.prod(count + 1 for count in self.counts[: self.choosing])
-        self.is_void = not any(len(loss.losses) for loss in self.losses)
         self.level, self.log_delta, self.log_tail = level, 0.0, 0.0
         kept, certain, self.largest = arb(1), arb(1), arb(0)  # no infinite loss, and certainly none
         for among, times in menus:
@@ -212,6 +197,7 @@ class _Game:
         )
         self._ends = np.array([[x.min(initial=0), x.max(initial=0)] for x, _ in sketches])
         self._sizes = np.array([len(x) for x, _ in sketches])
+        self.is_void = not self._sizes.any()  # are all losses infinite?
 
     def _of_all(self, left: Counts, terms: Reals) -> Reals:
         """The sum over all uses of the largest of each menu."""
@@ -364,7 +350,7 @@ class _Lattice:
         head = np.repeat([[table.values[0, 0]], [table.infinite], [0.0]], before, axis=1)
         return np.concatenate((head, table.values, tail), axis=1), first - table.first + before
 
-    def _stencil(self, loss: OutcomeLoss) -> _Stencil:
+    def _stencil(self, loss: Loss) -> _Stencil:
         """Above, larger losses than `_far` count as infinite; below, they are rounded to it."""
         cells = loss.cells(self.step, 0.0, self._far)
         coins, lost = on_lattice(cells.cells, cells.missing, self.step)

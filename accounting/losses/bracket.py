@@ -155,11 +155,6 @@ def discrete_losses(product: Product, log_tail: float) -> Losses:
     return Losses(above, below)
 
 
-def is_wide(losses: Losses) -> bool:
-    """Are some outcomes in blocks, which take long to make?"""
-    return any(isinstance(loss, BlockLoss | TwoWayLoss) for loss, _ in losses.dominating)
-
-
 def _loss(product: Product, factor: Factor, log_tail: float) -> LossLaw:
     tail, pairs = product.tail(factor, log_tail), factor.pairs
     if not has_many(factor, tail):

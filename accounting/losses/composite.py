@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import cache
 from typing import NamedTuple, TypeGuard
 
 from attrs import frozen
@@ -186,13 +185,7 @@ def _saddle(composite: Together, c: float, level: float | None = None) -> Saddle
 
 def rising_root(function: Callable[[float], float]) -> float:
     """About where a rising function of log c is 0, within the range of c."""
-    value, ends = cache(function), (math.log(_LEAST), math.log(_LARGEST))
-    here, there, step = 1.0, 1.0, 1.0
-    up = value(here) < 0
-    while (value(there) < 0) == up and there != ends[up]:
-        here, there = there, min(there + step, ends[1]) if up else max(there - step, ends[0])
-        step *= 2
-    return float_root(value, min(here, there), max(here, there), 1e-5)
+    return float_root(function, math.log(_LEAST), math.log(_LARGEST), 1e-5)
 
 
 def common_step(a: Fraction, b: Fraction) -> Fraction:

@@ -19,7 +19,6 @@ from ...losses.planning import Cumulant, cumulant_of
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.theta import theta, theta_at_zero
 
-_TINY = 1e-290  # of smaller ones floats do not tell the logarithm
 _OUTCOME = 100  # units of work
 _NOTHING = -1e15  # the logarithm of a mass that is 0
 
@@ -195,11 +194,7 @@ class Atoms(LossLaw):
 
     @cached_property
     def _floats(self) -> tuple[Reals, Reals]:
-        masses = np.array([float(mass.mid()) for mass in self.masses])
-        tiny = np.flatnonzero(~(masses > _TINY))
-        masses[tiny] = 1.0
-        logs = np.log(masses)
-        logs[tiny] = [_log_about(self.masses[k]) for k in tiny]
+        logs = np.array([_log_about(mass) for mass in self.masses])
         return logs, np.array([float(loss.mid()) for loss in self.losses])
 
 
