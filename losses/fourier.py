@@ -34,8 +34,8 @@ from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from ..exact.precision import working_precision
+from .cells import Reals
 
-Reals: TypeAlias = NDArray[np.float64]
 Complexes: TypeAlias = NDArray[np.complex128]
 
 U = 2.0**-53

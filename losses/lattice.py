@@ -173,7 +173,6 @@ class Power:
         return _raised(most, self.count) * SAFE, error * SAFE
 
     def moments(self, s: arb) -> Pair:
-        """As of `Weights`."""
         p, q = self.term.moments(s)
         return self.count * p, self.count * q
 
@@ -221,7 +220,6 @@ class Rare:
         return sum(each) * SAFE, stray
 
     def moments(self, s: arb) -> Pair:
-        """As of `Weights`."""
         near, large = self.near.moments(s), self.large.moments(s)
         p, q = (
             sum((c * (i * a + j * b).exp() for c, i, j in self._terms), arb(0)).log()
@@ -423,9 +421,8 @@ class Composed:
             upper = self._extra(epsilon, self._last + 1)
         elif t >= self._first:
             a, b = self._tail(0, 0, t), self._tail(0, 1, t)
-            slip = a.upper() * (epsilon - self.step * t).expm1().upper().max(
-                arb(0)
-            )  # if t h is below
+            late = (epsilon - self.step * t).expm1().upper().max(arb(0))  # if t h is below
+            slip = a.upper() * late
             upper = a - epsilon.exp() * b + slip + self._extra(epsilon, t)
         odds = math.exp(min(float(epsilon - self._first * self.step), 700.0))
         p, q = self._event(self._best(lambda p, q: p - odds * q))
@@ -603,7 +600,10 @@ def refined(
         whole = compose(some, points, delta=delta, epsilon=epsilon, charged=charged)
         spent, cells_cost = spent + whole.cost, cells_cost + whole.cells_cost
         points_cost += whole.cost - whole.cells_cost
-        return whole.delta(epsilon) if epsilon is not None else whole.epsilon(_given(delta))
+        if epsilon is not None:
+            return whole.delta(epsilon)
+        assert delta is not None
+        return whole.epsilon(delta)
 
     def next_cost(ratio: int) -> float:
         """Cells are of second order: twice as many for 4 times the points."""
@@ -627,8 +627,3 @@ def refined(
         if ratio == 1:
             return
         points *= ratio
-
-
-def _given(delta: arb | None) -> arb:
-    assert delta is not None
-    return delta

@@ -73,15 +73,12 @@ class Statistic(LossLaw):
     loss: AllocatedLoss | BlockLoss
 
     def largest(self) -> arb:
-        """Of the loss."""
         return self.loss.largest()
 
     def sketch(self) -> tuple[Reals, Reals]:
-        """Of the loss."""
         return self.loss.sketch()
 
     def cells(self, step: arb, tilt: float, points: int) -> Cells:
-        """Of the statistic."""
         cells = self.loss.cells(step, tilt, points)
         assert cells.attained is not None
         return Cells(cells.attained, arb(0), cells.cost)
@@ -153,6 +150,11 @@ def discrete_losses(product: Product, log_tail: float) -> Losses:
         (Statistic(loss) if isinstance(loss, BlockLoss) else loss, times) for loss, times in above
     ]
     return Losses(above, below)
+
+
+def is_wide(losses: Losses) -> bool:
+    """Are some outcomes in blocks, which take long to make?"""
+    return any(isinstance(loss, BlockLoss | TwoWayLoss) for loss, _ in losses.dominating)
 
 
 def _loss(product: Product, factor: Factor, log_tail: float) -> LossLaw:

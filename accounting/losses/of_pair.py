@@ -17,7 +17,7 @@ from attrs import evolve
 from flint import arb, ctx
 
 from ...exact.budget import spend
-from ...exact.number import Logarithm, ball
+from ...exact.number import Logarithm, Real, ball
 from ...exact.roots import first_met_near
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
@@ -84,11 +84,23 @@ def _of_listed(pair: ListedPair, log_tail: float) -> Atoms:
     each = zip(p, known.multiples, strict=True)
     multiples = [(mass, k) for mass, k in each if k is not None]
     escaping = sum((a for a, b in zip(p, q, strict=True) if b == 0), arb(0))
-    losses = [k * ball(known.unit) for _, k in multiples]
-    step = math.gcd(*(k for _, k in multiples))
-    summit = max((k for _, k in multiples), default=0)
-    lattice = Lattice(known.unit, Fraction(0), Fraction(step), Fraction(summit))
-    return Atoms([mass for mass, _ in multiples], losses, escaping, arb(0), lattice, exactly)
+    some, ks = [mass for mass, _ in multiples], [k for _, k in multiples]
+    return _on_multiples(some, ks, known.unit, escaping, exactly)
+
+
+def _on_multiples(
+    masses: Sequence[arb],
+    multiples: Sequence[int],
+    unit: Real,
+    escaping: arb,
+    exactly: Fraction | None,
+) -> Atoms:
+    """Of losses that are these multiples of the unit, which are its lattice."""
+    first = min(multiples, default=0)
+    step = math.gcd(*(k - first for k in multiples))
+    lattice = Lattice(unit, Fraction(first), Fraction(step), Fraction(max(multiples, default=0)))
+    losses = [k * ball(unit) for k in multiples]
+    return Atoms(list(masses), losses, escaping, arb(0), lattice, exactly)
 
 
 @loss_law.register
@@ -240,12 +252,7 @@ def _finite(pair: FinitePair, log_tail: float) -> Atoms:
         losses = [Logarithm(ratio).ball() for ratio in ratios]
         return Atoms(masses, losses, ball(escaping), arb(0), exactly_escaping=escaping)
     base, exponents = common
-    unit = Logarithm(base)
-    losses = [exponent * unit.ball() for exponent in exponents]
-    gaps = [exponent - exponents[0] for exponent in exponents]
-    origin = Fraction(exponents[0] if exponents else 0)
-    lattice = Lattice(unit, origin, Fraction(math.gcd(*gaps)), Fraction(max(exponents, default=0)))
-    return Atoms(masses, losses, ball(escaping), arb(0), lattice, escaping)
+    return _on_multiples(masses, exponents, Logarithm(base), ball(escaping), escaping)
 
 
 def common_ratio(ratios: Sequence[Fraction]) -> tuple[Fraction, list[int]] | None:

@@ -140,11 +140,7 @@ class Product:
         return Together([(self._law(factor, log_tail), factor.times) for factor in self.factors])
 
     def atoms(self, log_tail: float) -> list[tuple[Atoms, int]]:
-        """The same, loss by loss. Raises ArithmeticError where these are too many altogether."""
-        if (count := self.outcomes(log_tail)) > MOST_TOGETHER:
-            raise ArithmeticError(
-                f"these uses have {count} outcomes altogether, more than {MOST_TOGETHER}"
-            )
+        """The same, loss by loss."""
         return [(self.listed(factor, log_tail), factor.times) for factor in self.factors]
 
     def outcomes(self, log_tail: float) -> int:

@@ -33,6 +33,7 @@ from .bracket import (
     Losses,
     are_many,
     discrete_losses,
+    is_wide,
     losses_of,
 )
 from .composite import NO_LATTICE, Saddle, Together, saddle_at, saddle_for
@@ -59,7 +60,7 @@ _NEAR_ZERO = 0.01  # below this level it is checked whether epsilon is 0
 _LARGE_DELTA = Fraction(1, 10)  # from here on as well, before anything else
 _COARSE = Fraction(1, 10**6)
 _ROUGHLY, _LITTLE = Fraction(1, 1000), 0.2  # width and seconds of work, in little time
-_FEWEST = 1 << 10  # points of the first lattice
+_FIRST_POINTS, _FEWEST = 1 << 12, 1 << 10  # of the first lattice; of outcomes in blocks
 _MOST_TOGETHER = 100_000  # outcomes of all uses of a list, in little time
 _PER_OUTCOME = 1  # unit of work, of each that is listed
 _FEW_PAIRS, _ANY = 4, -50.0  # whose outcomes are counted, at such a logarithm of a delta
@@ -382,7 +383,7 @@ def _by_lattice(beside: Losses, product: Product, task: _Task) -> Enclosure:
             charged=product.charges(),
             width=float(task.goal),
             units=task.work * _UNITS,
-            points=task.points or _FEWEST,
+            points=task.points or (_FEWEST if is_wide(losses) else _FIRST_POINTS),
         )
         try:
             for answer in answers:

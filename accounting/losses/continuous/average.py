@@ -119,8 +119,8 @@ class Average:
         goal, size = _NAT * ctx.prec + 5, float(b.mid())
         theta = math.pi / 2 - min(1.0, math.pi / 2 * size / (size + goal / 4))
         step = arb(2 * math.pi * theta / (goal - size * math.log(math.cos(theta)) + 1))
-        left, m = arb(-goal), arb(self._far_right(size, goal))
-        right = self._reach(size, float(m), goal)
+        (right, far), left = self._reach(size, goal), arb(-goal)
+        m = arb(far)
         bits = ctx.prec + math.ceil(size * max(right, 0.0) / _NAT) + 20
         nodes = (right + goal) / float(step) * bits * max(1.0, float(self.mu.mid()))
         if nodes * bits > _MOST_BITS:
@@ -159,16 +159,16 @@ class Average:
             found.append(value.max(arb(0)).min(arb(1)) ** self.steps)
         return found
 
-    def _reach(self, b: float, m: float, goal: float) -> float:
-        """The v1 beyond which nodes weigh e^-goal of E S^-b >= 1 at most, about."""
-        mu2, big = float(1 / self.noise) ** 2, b + m
-        height = math.lgamma(big) + big * mu2 / 2 + big**2 * mu2 / (2 * self.steps)
-        return (height - math.lgamma(b) + goal) / m
+    def _reach(self, b: float, goal: float) -> tuple[float, float]:
+        """The least v1 beyond which nodes weigh e^-goal of E S^-b >= 1 at most, about; its m."""
+        mu2 = float(1 / self.noise) ** 2
 
-    def _far_right(self, b: float, goal: float) -> float:
-        """The m that makes this v1 the least, about."""
-        found = np.geomspace(1, 1e6, 120)
-        return float(min(found, key=lambda m: self._reach(b, float(m), goal)))
+        def at(m: float) -> float:
+            big = b + m
+            height = math.lgamma(big) + big * mu2 / 2 + big**2 * mu2 / (2 * self.steps)
+            return (height - math.lgamma(b) + goal) / m
+
+        return min((at(m), m) for m in np.geomspace(1, 1e6, 120).tolist())
 
     # -- in floats, which choose and decide nothing -----------------------------------------------
 

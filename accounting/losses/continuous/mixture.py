@@ -47,21 +47,18 @@ class MixtureLoss(LossLaw):
         return reduce(arb.max, (law.largest() for _, law in self.parts), arb(0))
 
     def profile(self, level: arb) -> arb:
-        """delta(level) of one use."""
         total = ball(self.rest) * (-level.expm1()).max(arb(0))
         return sum((ball(weight) * law.profile(level) for weight, law in self.parts), total)
 
     def transform(self, s: acb) -> acb:
-        """M(s), Im s = 0."""
         total = acb(ball(self.rest))
         return sum((ball(weight) * law.transform(s) for weight, law in self.parts), total)
 
     def log_unsampled(self, c: arb) -> arb:
-        """log M(c) for q = 1, of the noise that all parts have."""
+        # of the noise that all parts have
         return reduce(arb.union, (law.log_unsampled(c) for _, law in self.parts))
 
     def terms(self, c: float, top: float, log_error: float) -> float:
-        """How many nodes the rules of its parts have, about."""
         return 1 + sum(law.terms(c, top, log_error) for _, law in self.parts)
 
 

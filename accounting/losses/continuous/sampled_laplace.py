@@ -78,7 +78,6 @@ class SampledLaplace(LossLaw):
         return acb(between + (ratio(epsilon) * (-epsilon).exp() + ratio(-epsilon)) / 2)
 
     def log_unsampled(self, c: arb) -> arb:
-        """log M(c) for q = 1."""
         return _renyi_sum(ball(self.epsilon), c + 1).log()
 
     def terms(self, c: float, top: float, log_error: float) -> float:
