@@ -210,8 +210,9 @@ def planned(
     sketches: Sequence[Sketch], points: int, log_delta: float | None, epsilon: float | None
 ) -> Plan:
     """For a lattice of so many points, and this delta or this level."""
-    all_uses, nats = Sketches(sketches), 2 * math.log(points) + _SPARE
+    all_uses = Sketches(sketches)
     tilt, low, high = all_uses.saddle(log_delta, epsilon)
+    nats = 2 * math.log(points) + math.log1p(tilt) + _SPARE  # of Q counts 1 + tilt times more
     window = all_uses.window(tilt, nats, low, high)
     most = max(sketch.most for sketch in sketches)
     step = max(window.length / (points - 16), most * LEAST_STEP)
