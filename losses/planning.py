@@ -153,7 +153,8 @@ class Sketches(tuple[Sketch, ...]):
         if log_delta is None:
             return best, epsilon, epsilon
         off = (math.log1p(c * math.sqrt(2 * math.pi * spread)) + 3) / c  # of Chernoff, at most
-        return best, max(epsilon - off - max(sketch.gap for sketch in self), 0.0), epsilon
+        low = min(epsilon - off, float(self.cumulant(best)[1]) - 1 / best)
+        return best, max(low - max(sketch.gap for sketch in self), 0.0), epsilon
 
     def log_delta(self, epsilon: float) -> float:
         """The logarithm of delta at this level, about: by Chernoff."""
