@@ -201,8 +201,9 @@ def planned(
     sketches: Sequence[Sketch], points: int, log_delta: float | None, epsilon: float | None
 ) -> Plan:
     """For a lattice of so many points, and this delta or this level."""
-    all_uses, nats = Sketches(sketches), 2 * math.log(points) + _SPARE
+    all_uses = Sketches(sketches)
     tilt, level = all_uses.saddle(log_delta, epsilon)
+    nats = 2 * math.log(points) + math.log1p(tilt) + _SPARE  # of Q counts 1 + tilt times more
     window = all_uses.whole(tilt, nats)
     more = max(window.first - level, 0.0)
     window = window._replace(first=window.first - more, length=window.length + more)

@@ -220,10 +220,14 @@ def root_near(
         root = ((event.p - target) / event.q).log()
         if root.lower() > best:
             best = root.lower()
-        step = abs(root.mid() - level)
-        level = root.mid()
-        if step < abs(level) * arb(2) ** -(ctx.prec - 16):
+        here, level = level, root.mid()
+        step = level - here
+        if abs(step) < abs(level) * arb(2) ** -(ctx.prec - 16):
             break
+        leap = step.expm1()  # by the tangent in the level, where that in e^level leads nowhere
+        while step > 1 and leap > step and not exceeding((here + leap).mid()).p > target:
+            leap /= 2
+        level = (here + leap.max(step)).mid() if step > 1 else level
     return enclose_between(best, _certified_above(exceeding, target, level.max(best), largest))
 
 

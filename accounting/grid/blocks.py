@@ -6,6 +6,11 @@ the blocks before and after, prolonged, are above it: geometric sums on both sid
 y + 1, ..., z. Where log p is convex, above and below change places. That is of the second order of
 the block's length; stretches begin and end with a block of a single outcome, which is exact.
 
+*What decides* is how much more A there is of a block than B: for a small shift d that is known far
+better than either mass, the sums of p(x) - p(x - d) telescope to p(z - d + 1) + ... + p(z) less
+p(y - d + 1) + ... + p(y). So P - e^l Q is computed from P - Q, and what is attained from the ratio
+P/Q = 1 + (P - Q)/Q and the least that Q may be.
+
 *The loss* l = log p(x)/p(x - d) is monotone on a stretch, so that in a block it lies between those
 at its ends. For log p concave it falls throughout. For p symmetric and log-convex on x >= 0, so
 that p falls there, it rises up to 0, falls from 0 to d and rises from d on (`AdditiveNoise.pairs`;
@@ -63,13 +68,15 @@ _LEVELS = 64  # halvings
 _MOST_POINTS = 1 << 21  # of one stretch: they take some 200 MB
 _POINT = 0.2  # units of work
 _BLOCK = 1000  # units of work
+_SMALL = 4  # shift, at most, of which sums of the differences are known
 
 
 class _Mass(NamedTuple):
-    """Of a block, or of all outcomes beyond a point."""
+    """Of a block, or of all outcomes beyond a point; gap: a - b, where it is known better."""
 
     a: arb
     b: arb
+    gap: arb | None = None
 
 
 @frozen(eq=False, slots=False)
@@ -131,12 +138,12 @@ class BlockLoss(LossLaw):
         """What dominates: P's masses at most. Attained is as much as P's at least, Q's at most.
 
         An event that holds each outcome with a probability, the same under P and Q, is a
-        randomised test: so it may count less of P than there is, and any more of Q.
+        randomised test: so it may count less of P than there is, and any more of Q; and, of a whole
+        block, the same share of both.
         """
         cells, missing, cost, _ = self.enclosed(step, tilt, points)
         above = [one._replace(p=one.p.upper(), q=one.q.upper()) for one in cells]
-        below = [one._replace(p=one.p.lower().max(arb(0)), q=one.q.upper()) for one in cells]
-        return Cells(above, missing, cost, below)
+        return Cells(above, missing, cost, [_share(one, step) for one in cells])
 
     def enclosed(self, step: arb, tilt: float, points: int) -> Cells:
         """Enclosed masses of all blocks and of what is beyond.
@@ -197,7 +204,7 @@ class BlockLoss(LossLaw):
 
     def _masses(self, mass: _Mass) -> tuple[arb, arb]:
         """P and Q."""
-        (a, b), rate = mass, ball(self.rate)
+        (a, b, _), rate = mass, ball(self.rate)
         if self.rate == 1:
             return a, b
         if self.removing:
@@ -205,11 +212,9 @@ class BlockLoss(LossLaw):
         return a, (1 - rate) * a + rate * b
 
     def _excess(self, mass: _Mass, loss: arb) -> arb:
-        """P - e^loss Q: of little sampled users, both are nearly the same multiple of one mass."""
-        (a, b), rate = mass, ball(self.rate)
-        if self.removing:
-            return rate * a - (loss.expm1() + rate) * b
-        return (rate - (1 - rate) * loss.expm1()) * a - rate * loss.exp() * b
+        """P - e^loss Q."""
+        gap = mass.a - mass.b if mass.gap is None else mass.gap
+        return ball(self.rate) * gap - loss.expm1() * self._masses(mass)[1]
 
     def _log(self, x: int) -> arb:
         """log p(x)."""
@@ -260,11 +265,17 @@ class BlockLoss(LossLaw):
         q = [self._log(x - shift) for x in xs]
         sums = [_summed(xs, logs, concave) for logs in (p, q)]
         losses = [one - other for one, other in zip(p, q, strict=True)]
+        tops = [
+            sum((self._log(x - k).exp() for k in range(shift)), arb(0))
+            for x in xs
+            if shift <= _SMALL
+        ]
         if self.facing.law.symmetric and shift % 2 == 0 and shift // 2 in xs:
             losses[xs.index(shift // 2)] = arb(0)  # exactly
         for i, (a, b) in enumerate(zip(*sums, strict=True)):
             before = i + (xs[i + 1] - xs[i] == 1)  # a single outcome has one loss
-            yield _Mass(a, b), (losses[before], losses[i + 1])
+            gap = tops[i + 1] - tops[i] if tops else None
+            yield _Mass(a, b, gap), (losses[before], losses[i + 1])
 
     @cached_property
     def _beyond(self) -> tuple[_Mass, _Mass, _Mass | None]:
@@ -371,6 +382,16 @@ class BlockLoss(LossLaw):
         all_logs, all_losses = np.concatenate(logs), np.concatenate(losses)
         finite = np.isfinite(all_logs) & np.isfinite(all_losses)
         return all_logs[finite], all_losses[finite]
+
+
+def _share(cell: Cell, step: arb) -> Cell:
+    """As much of the cell, in a test, as is known: P's mass at least, Q's at most."""
+    low, _, p, q, excess = cell
+    if excess is None or not q > 0:
+        return cell._replace(p=p.lower().max(arb(0)), q=q.upper())
+    part = q.lower()
+    ratio = (step * low).exp() + excess / q
+    return cell._replace(p=(part * ratio).lower().max(arb(0)), q=part)
 
 
 def _bends(counts: _Points, logs: _Floats) -> _Floats:

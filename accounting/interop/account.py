@@ -120,9 +120,9 @@ def delta_at(parts: Parts, epsilon: Fraction) -> Endpoint:
 
 
 def _composition(parts: Parts) -> Composition | None:
-    """The parts as uses of mechanisms, where all are."""
+    """The parts as uses of mechanisms, where all are; the same in whatever order they come."""
     uses = [Use(part, times) for part, times in parts if not isinstance(part, _Bounds) and part]
-    return Composition(uses) if len(uses) == len(parts) else None
+    return Composition(sorted(uses, key=repr)) if len(uses) == len(parts) else None
 
 
 _Bounds = LossProfile | RenyiBound

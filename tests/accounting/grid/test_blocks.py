@@ -2,6 +2,7 @@
 
 import random
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from flint import arb
@@ -80,6 +81,47 @@ def test_cells_hold_the_masses_and_losses_of_all_outcomes(spec: str, sampled: st
                     cell.p - cell.q * (cell.low * arb(step.numerator) / step.denominator).exp()
                 )
                 assert cell.excess.overlaps(exactly)
+            tested = block.cells(ball(step), 3.0, 512).attained
+            assert tested is not None
+            for part, cell in zip(tested, cells.cells, strict=True):  # an equal share of P and Q
+                assert not part.p > cell.p.upper()
+                assert not part.p * cell.q > part.q * cell.p
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "skellam:variance=400,sensitivity=3",
+        "polya-difference:shape=1/2,scale=20,sensitivity=4",
+        "binomial:trials=300,probability=1/3,sensitivity=2",
+        "skellam:variance=100",
+    ],
+)
+def test_how_much_more_a_block_has_under_one_law_is_known_exactly(spec: str) -> None:
+    (pair, *_) = _pairs(spec)
+    with working_precision(128):
+        block = BlockLoss.of(pair, -60.0, 10)
+        assert block is not None
+        law, shift = block.facing.law, block.facing.shift
+        low, high = block._window
+        xs = [low, low + 1, *range(low + 2, high - 1, 7), high - 1, high]
+        for (y, z), (mass, _) in zip(pairwise(xs), block._blocks(xs), strict=True):
+            truth = sum((law.ball(x) - law.ball(x - shift) for x in range(y + 1, z + 1)), arb(0))
+            assert mass.gap is not None
+            assert mass.gap.overlaps(truth)
+            assert mass.gap.rad() < 1e-25
+
+
+def test_many_uses_of_wide_noise_are_known_narrowly() -> None:
+    """Their sum is post-processing; the Gaussian of its envelope dominates."""
+    found = exactdp.mechanism("skellam:variance=1e8*300").epsilon("1e-6")
+    summed = exactdp.mechanism("skellam:variance=3e10,sensitivity=300").epsilon("1e-6")
+    assert found.upper >= summed.lower
+    mu = exactdp.mechanism("skellam:variance=1e8*300").gdp().upper
+    assert (
+        found.lower <= exactdp.mechanism(f"gaussian:sigma={1 / Fraction(mu)}").epsilon("1e-6").upper
+    )
+    assert found.is_within(Fraction(1, 10**5))
 
 
 @pytest.mark.quick_cases(2)

@@ -1,5 +1,6 @@
 """dp_accounting's interface, its own tests, and events of every kind."""
 
+import itertools
 import json
 import math
 import random
@@ -314,3 +315,13 @@ def test_permute_and_flip_is_no_more_than_laplace_noise():
         known = exactdp.mechanism(f"permute-and-flip:epsilon={size}")
         for delta in (1e-6, 0.01, 0.2):
             assert known.epsilon(str(delta)).lower <= Fraction(epsilon(one, delta=delta))
+
+
+def test_the_order_of_events_changes_no_digit() -> None:
+    events = [
+        event("SelfComposedDpEvent", event=SAMPLED(0.01, GAUSSIAN(1.0)), count=100),
+        event("SelfComposedDpEvent", event=SAMPLED(0.02, GAUSSIAN(2.0)), count=50),
+        event("SelfComposedDpEvent", event=SAMPLED(0.05, GAUSSIAN(3.0)), count=20),
+    ]
+    orders = itertools.permutations(events)
+    assert len({epsilon(dp_event.ComposedDpEvent(list(order))) for order in orders}) == 1
