@@ -34,7 +34,7 @@ from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay, either_way
 from ...mechanisms.protocols.federated.rounding import Stochastic
 from ...mechanisms.rounded import RoundedReach
-from ...mechanisms.sampled import RandomRate, bare, likewise, unsampled
+from ...mechanisms.sampled import RandomRate, bare
 from ...mechanisms.vector import VectorNoise, vector
 from ..envelope import (
     NoEnvelopeError,
@@ -47,7 +47,6 @@ from ..figure import Figure
 from ..scenario import Use
 from . import divergence
 from .attained import attained
-from .binned import binned
 from .profiled import own_delta, own_epsilon_below
 from .rounding import rounded_delta, rounded_epsilon
 from .trimmed_vectors import Repeated, is_trimmable, trimmed_delta, trimmed_epsilon
@@ -59,7 +58,6 @@ MOST_MOVES = 16  # of one coordinate, each of which is measured
 _MOST_USES = 10**9
 _FEW_RESIDUES = 64
 _FARTHEST = 10**9  # that one number may move
-_WIDE, _WIDE_REDUCED = 10**5, 100  # variances from which on outcomes are seen by bins
 _ATTAINED = Fraction(1, 10**5)  # width of what vectors attain: less than the gap above it, mostly
 _GUARANTEED = Fraction(1, 10**5)  # width of what bounds all that have a guarantee: the same
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
@@ -119,11 +117,8 @@ class Sides:
         measure: Callable[[Uses, Fraction], Enclosure],
         width: Fraction,
         besides: Callable[[], Enclosure] = Enclosure.unknown,
-        by_bins: bool = False,
     ) -> Enclosure:
         """From the largest of those below to the least of those above.
-
-        by_bins: whether of wide noise that is attained bins are told, instead of all outcomes.
 
         measure: of a list of uses, to a relative width. besides: what else is known, asked for
         between the two: in this order, what is quick is known first.
@@ -147,8 +142,7 @@ class Sides:
         for uses in self.below:
             if uses not in above:
                 wide = width if self.complete else max(width, _ATTAINED)
-                seen = partial(_measured_by_bins, measure) if by_bins else measure
-                asked = partial(seen, uses, wide)
+                asked = partial(measure, uses, wide)
                 lower.append((in_time if lower else in_any_case)(asked, _ANYTHING))
         found = _between(lower, list(above.values()), self.why).intersection(known)
         for uses in self.slower:
@@ -267,12 +261,6 @@ def rounded_at_random(uses: Sequence[Use]) -> tuple[VectorNoise, RoundedReach, i
     return (one, one.reach, times) if isinstance(one.reach.rounding, Stochastic) else None
 
 
-def _measured_by_bins(
-    measure: Callable[[Uses, Fraction], Enclosure], uses: Uses, width: Fraction
-) -> Enclosure:
-    return measure(tuple(map(_seen, uses)), width)
-
-
 def sides_of(uses: Sequence[Use]) -> Sides | None:
     """The lists on both sides of these uses; None where all have pairs of laws of their own.
 
@@ -383,23 +371,6 @@ def _between(
     ends = [one for one in lower if one.lower is least] + [best]
     by = tuple(dict.fromkeys(method for one in ends for method in one.by))
     return Enclosure(least, best.upper, why=said, by=by).because(*why)
-
-
-def _seen(use: Use) -> Use:
-    """What is told of a use by bins of its outcome, where all of them would take long."""
-    noise = unsampled(use.mechanism)
-    if not isinstance(noise, AdditiveNoise) or not noise.law.symmetric:
-        return use
-    deviation2 = Fraction(noise.law.moments().variance.upper)
-    modulus = noise.modulus
-    if deviation2 < (_WIDE if modulus is None else _WIDE_REDUCED):
-        return use
-    if modulus is not None and (modulus**2 < 4 * deviation2 or noise.farthest < noise.sensitivity):
-        return use
-    seen = likewise(use.mechanism, binned(noise.law, noise.sensitivity, modulus))
-    if isinstance(use.mechanism, OneWay) or getattr(seen, "rate", 1) == 1:
-        seen = OneWay(seen)  # unsampled, the other way round is its mirror image
-    return Use(seen, use.times)
 
 
 def _likewise(mechanism: Mechanism, other: Mechanism) -> Mechanism:
