@@ -48,8 +48,14 @@ from ..scenario import Use
 from . import divergence
 from .attained import attained
 from .profiled import own_delta, own_epsilon_below
-from .rounding import rounded_delta, rounded_epsilon
-from .trimmed_vectors import Repeated, is_trimmable, trimmed_delta, trimmed_epsilon
+from .rounding import (
+    Repeated,
+    is_trimmable,
+    rounded_delta,
+    rounded_epsilon,
+    trimmed_delta,
+    trimmed_epsilon,
+)
 
 OPEN = "the worst-case neighbour is not known: between one that is attained and what dominates all"
 
