@@ -38,9 +38,7 @@ from .composed_gdp import composed_gdp
 from .composed_profile import in_little_time, measured
 from .composed_zcdp import composed_zcdp
 from .curves import Profile, falling, profile
-from .first_bounds import first_bounds, first_curve
-from .from_above import ORDERS
-from .known import quick_figures
+from .known import ORDERS, first_bounds, quick_figures
 from .profiled import closed_form, own_delta, own_epsilon, profiled
 from .tradeoff import Tradeoff, guessing, tradeoff
 from .vectors import Sides, sides_of
@@ -276,7 +274,8 @@ class Composition(Rows):
             if missed:
                 again = [wanted[index] for index in missed]
                 if sides_of(self.uses) is None:
-                    bounds = first_curve(self.uses, again)
+                    tells = first_bounds(self.uses, cost, again)
+                    bounds = [tells.of(asks[index].figure) for index in missed]
                 else:
                     bounds = self._renyi_curve(again, narrow, bits)
                 for index, bound in zip(missed, bounds, strict=True):
@@ -468,7 +467,7 @@ class Composition(Rows):
             return largest(dearest(self.uses), lambda uses: composed_pure(uses, *ask[1:3]))
         found = self._in_time(ask, lambda: self._measured(ask))
         if figure == _RHO and _is_open(found):
-            found = found.intersection(first_bounds(self.uses, figure))
+            found = found.intersection(first_bounds(self.uses, cost).of(figure))
         return found
 
     def _between(self, sides: Sides, ask: _Ask) -> Enclosure:
@@ -563,7 +562,7 @@ class Composition(Rows):
     def _quick(self, figure: Figure) -> Enclosure:
         """What is known in any case, where the time ends."""
         if figure == _MU:
-            return first_bounds(self.uses, figure).because(*self._open())
+            return first_bounds(self.uses, cost).of(figure).because(*self._open())
         if figure.quantity in ("delta", "epsilon"):
             found = worst(self.uses, lambda uses: in_little_time(uses, figure))
             return found.because(*self._open())

@@ -2,7 +2,7 @@
 
 One use and Gaussian noise narrowly (`losses.continuous.profile`, `allocated`), all else by its
 losses together (`losses.sums`): exactly on a lattice, else moved to one. Where neither applies, a
-Gaussian or Rényi divergences bound the figure (`from_above`).
+Gaussian or Rényi divergences bound the figure (`known`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..losses.sums import (
 )
 from ..scenario import Scenario
 from .divergence import pure_epsilon
-from .from_above import by_envelope, by_orders
+from .known import by_envelope, by_orders
 
 COARSE = "with the work or the time allowed it was measured on a coarse lattice only"
 FROM_ABOVE = "with the work or the time allowed only a bound from above was found"

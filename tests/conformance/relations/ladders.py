@@ -16,8 +16,7 @@ from conformance.relations.vectors import histogram, vectors
 from exactdp import Composition, Enclosure
 from exactdp.accounting.composition.composed import cost
 from exactdp.accounting.composition.composed_profile import in_little_time, narrowly
-from exactdp.accounting.composition.from_above import by_envelope, by_orders
-from exactdp.accounting.composition.known import Known
+from exactdp.accounting.composition.known import Known, by_envelope, by_orders
 from exactdp.accounting.composition.profiled import profiled
 from exactdp.accounting.composition.vectors import Sides, sides_of
 from exactdp.accounting.figure import ContradictionError, Figure
