@@ -56,7 +56,6 @@ from ..losses.continuous import profile
 from ..losses.continuous.uses import parts_of
 from ..scenario import Scenario, Use, dearest, is_one_way
 from . import divergence
-from .one_use import without_outcomes
 
 Cost: TypeAlias = Callable[[Scenario, Figure], Enclosure]
 
@@ -130,14 +129,14 @@ class Known:
         """What order alone tells."""
         at = figure.at
         if figure.quantity in ("epsilon", "delta") and at is not None:
-            for place, value in self._at(figure.quantity):
-                yield _to(value) if place <= at else _from(value)
-            for place, value in self._at("delta" if figure.quantity == "epsilon" else "epsilon"):
-                # (place, value) holds, with more of either too; with less than value, nothing does
+            for here, value in self._at(figure.quantity):
+                yield _to(value) if here <= at else _from(value)
+            for here, value in self._at("delta" if figure.quantity == "epsilon" else "epsilon"):
+                # (here, value) holds, with more of either too; with less than value, nothing does
                 if value.at_most(at) is True:
-                    yield Enclosure(_ZERO, place)
+                    yield Enclosure(_ZERO, here)
                 elif value.greater_than(at) is True:
-                    yield Enclosure(place, _INFINITY)
+                    yield Enclosure(here, _INFINITY)
             if figure == _PURE:
                 yield from (_from(value) for _, value in self._at("renyi"))
         elif figure.quantity == "renyi" and at is not None:
@@ -270,7 +269,7 @@ def _square(uses: Scenario) -> Fraction | None:
 
 def _mu(mechanism: Mechanism) -> Fraction | None:
     """By the law's envelope, or by what its pure epsilon allows."""
-    if (own := without_outcomes(mechanism)) is not None:
+    if (own := divergence.without_outcomes(mechanism)) is not None:
         most = own.gdp(_ROUGHLY, _CAP)
         return Fraction(most.upper) if most.is_finite() else None
     with suppress(NoEnvelopeError):

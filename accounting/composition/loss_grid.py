@@ -20,7 +20,6 @@ distances on both sides and the mass are all that counts.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -64,10 +63,9 @@ class Grid:
 
     def odds(self, k: int) -> arb:
         """e^loss."""
-        found = self._odds.get(k)
-        if found is None:
-            found = self._odds[k] = self.loss(k).exp()
-        return found
+        if k not in self._odds:
+            self._odds[k] = self.loss(k).exp()
+        return self._odds[k]
 
     def loss(self, k: int) -> arb:
         """That of point k."""
@@ -155,22 +153,6 @@ class GridLaw:
         return enclose(((p - delta) / q).log().max(arb(0))).upper if p > delta else Fraction(0)
 
 
-class _Profile:
-    """delta at the grid's points, from the masses above each of them."""
-
-    def __init__(self, law: GridLaw) -> None:
-        self.law, self.points = law, law.points()
-        p, q = [law.infinite], [arb(0)]
-        for k in reversed(self.points):
-            p.append(p[-1] + law.masses[k])
-            q.append(q[-1] + law.masses[k] / law.grid.odds(k))
-        self.p, self.q = p[::-1], q[::-1]
-
-    def at(self, k: int) -> arb:
-        place = bisect_right(self.points, k)
-        return self.p[place] - self.law.grid.odds(k) * self.q[place]
-
-
 def largest(laws: Sequence[GridLaw]) -> GridLaw:
     """One that dominates these."""
     grid = laws[0].grid
@@ -187,15 +169,17 @@ def with_slack(law: GridLaw, slack: arb) -> GridLaw:
     Then delta <= P - odds Q + slack (1 + odds). The true profile is convex, 1 at odds 0, and falls:
     any chord from there to a bound is above it, and any bound holds from its point on.
     """
-    profile = _Profile(law)
-    values = [profile.at(k) + slack * (1 + law.grid.odds(k)) for k in profile.points]
+    points, values, p, q = law.points(), list[arb](), law.infinite, arb(0)
+    for k in reversed(points):  # p and q are of the losses above
+        ratio = law.grid.odds(k)
+        values.append(p - ratio * q + slack * (1 + ratio))
+        p, q = p + law.masses[k], q + law.masses[k] / ratio
+    values.reverse()
     if not values:
         return GridLaw(law.grid, infinite=arb(1))
     turn = min(range(len(values)), key=lambda i: values[i].mid())
-    start = min(
-        range(turn + 1), key=lambda i: ((values[i] - 1) / law.grid.odds(profile.points[i])).mid()
-    )
-    return law_of_chords(law.grid, profile.points[start : turn + 1], values[start : turn + 1])
+    start = min(range(turn + 1), key=lambda i: ((values[i] - 1) / law.grid.odds(points[i])).mid())
+    return law_of_chords(law.grid, points[start : turn + 1], values[start : turn + 1])
 
 
 def law_of_chords(grid: Grid, nodes: Sequence[int], values: Sequence[arb]) -> GridLaw:

@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 
 from ...exact.budget import OutOfTimeError
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import log_about
 from ...exact.precision import enclose, refine
+from ...exact.roots import float_root
 from ...mechanisms.dominating import InClosedForm, Profiled
 from ...mechanisms.mechanism import either_way
 from ..figure import Figure
@@ -19,8 +20,8 @@ from ..scenario import Use
 
 _ROUGH, _MIDDLE, _FINE = 1e-3, 1e-4, 1e-5  # relative widths of delta
 _GAP = Fraction(1, 200)  # relative: what finer measuring does not close
-_NEAR = Fraction(1, 10**5)  # relative distance of two epsilons between which the answer lies
-_MOST_TURNS = 40
+_NEAR = 1e-6  # relative distance of two epsilons between which the answer lies
+_LEAST = 1e-12  # excess of a logarithm
 _FAR = Fraction(10_000)  # no epsilon is looked for beyond
 _BELOW = Fraction(600)  # where e^epsilon is a float
 _ZERO = Fraction(0)
@@ -96,36 +97,23 @@ def _last(
 ) -> tuple[Fraction, Fraction | None]:
     """Two near epsilons, delta exceeded at the first and not at the second (None: none was found).
 
-    By false position in the logarithm, one end's weight halved where it stays (Illinois); floats
-    choose where to look. Out of time, as near as they are by then.
+    Floats choose where to look. Out of time, as near as they are by then.
     """
-    low, high = _ZERO, None
+    low, high, goal = _ZERO, None, log_about(delta)
+
+    @cache
+    def excess(place: float) -> float:
+        nonlocal low, high
+        at = Fraction(place)
+        is_near = high is not None and high - low < high / 100
+        found = Fraction(measure(at, _MIDDLE if is_near else _ROUGH))
+        if found > delta:
+            low = max(low, at)
+            return max(log_about(found) - goal, _LEAST)
+        high = at if high is None else min(high, at)
+        return min(max(log_about(found) - goal, 4 * goal - 40), -_LEAST) if found else -math.inf
+
     with suppress(OutOfTimeError):
-        goal = log_about(delta)
-        left, right, place = _gap(measure(low, _ROUGH), goal), -4.0, end
-        if left <= 0:
-            return low, low
-        stayed = 0
-        for _ in range(_MOST_TURNS):
-            if place - low <= place * _NEAR:
-                break
-            share = min(max(left / (left - right), 1e-6), 1 - 1e-6)
-            middle = Fraction(float(low + (place - low) * Fraction(share)))
-            if not low < middle < place:
-                break
-            narrow = _MIDDLE if place - low < place / 100 else _ROUGH
-            found = measure(middle, narrow)
-            if found > delta:
-                low, left = middle, max(_gap(found, goal), 1e-12)
-                right, stayed = (right / 2 if stayed > 0 else right), 1
-            else:
-                place = high = middle
-                right = min(max(_gap(found, goal), 4 * goal - 40), -1e-12)
-                left, stayed = (left / 2 if stayed < 0 else left), -1
+        if excess(0.0) > 0:
+            float_root(excess, 0.0, float(end), _NEAR)
     return low, high
-
-
-def _gap(value: Endpoint, goal: float) -> float:
-    """The logarithm of the value less its goal."""
-    number = Fraction(value)
-    return log_about(number) - goal if number > 0 else -math.inf
