@@ -205,8 +205,6 @@ class ApproxDP(Guarantee):
 
     def dominating(self, sides: Sides, width: Fraction = WIDTH) -> Enclosure:
         mixed = sides.epsilon(self.delta) if 0 < self.delta < 1 else Enclosure.unknown()
-        if mixed.is_finite() and sides.is_nearer_mixed(self.delta):
-            return _lesser(Enclosure.infinite(), mixed)
         return _lesser(super().dominating(sides, width), mixed)
 
     def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:

@@ -39,7 +39,6 @@ from ...exact.rows import Rows
 _NARROW = Fraction(1, 10**4)  # relative width of a point, narrower than a picture shows
 _LEVELS = ("1e-9", "1e-6", "1e-3", "0.1")  # of delta, down to which the curve is followed
 MOST_POINTS = 100_000
-_SHARE, _REST = 0.5, 0.1  # of the time left, for a point; of all of it, when no more is begun
 _NARROW_BAND = 0.01  # decades: less than a pixel
 _FINE = 2000  # places where bounds are drawn
 _BITS = 256

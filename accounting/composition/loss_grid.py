@@ -118,21 +118,6 @@ class GridLaw:
         """The points that have mass, in rising order."""
         return sorted(self.masses)
 
-    def trimmed(self, tail: Fraction) -> GridLaw:
-        """Fewer points: up to this mass raised from below them, and as much made infinite."""
-        points, most = self.points(), ball(tail)
-        low, high, raised, infinite = 0, len(points), arb(0), arb(0)
-        while low + 1 < high and raised + self.masses[points[low]] <= most:
-            raised += self.masses[points[low]]
-            low += 1
-        while low + 1 < high and infinite + self.masses[points[high - 1]] <= most:
-            high -= 1
-            infinite += self.masses[points[high]]
-        kept = {k: self.masses[k] for k in points[low:high]}
-        law = GridLaw(self.grid, kept, self.infinite + infinite)
-        law.put(points[low], raised)
-        return law
-
     def delta(self, level: arb) -> arb:
         """delta(level)."""
         found = self.infinite
@@ -203,7 +188,6 @@ def law_of_chords(grid: Grid, nodes: Sequence[int], values: Sequence[arb]) -> Gr
 
 _MOST_LISTED = 1 << 21  # of all residues and shifts together
 _FEW = 1 << 16  # outcomes of one pair, of which each is listed
-_MOST_SCATTERED = 1000  # points; of more than these also the gaps between them are stored
 _FINE = 512  # times finer than the losses spread blocks are, at least
 
 
@@ -225,7 +209,7 @@ def dominating_laws(mechanism: Mechanism, grid: Grid, tail: Fraction) -> list[Gr
         law = _spread(laws[0] if len(laws) == 1 else dominating(laws), grid)
         slack = max(pair.slack for pair in pairs)
         found.append(with_slack(law, ball(slack)) if slack else law)
-    return [law.trimmed(tail) if len(law.masses) > _MOST_SCATTERED else law for law in found]
+    return found
 
 
 def _pairs(mechanism: Mechanism) -> Iterable[Pair]:

@@ -6,7 +6,7 @@ import pytest
 
 from exactdp import Enclosure
 from exactdp.accounting.methods.classical import DoesNotApplyError
-from exactdp.accounting.methods.least_delta import least_delta
+from exactdp.accounting.methods.comparison import least_delta
 from exactdp.exact import WIDTH
 
 
