@@ -513,11 +513,10 @@ class Composition(Rows):
             others = [Enclosure.exactly(0)] * len(orders)
             if sides.others:
                 others = Composition(sides.others).renyi_curve(orders, _CURVE)
-            bounds = [
-                [Enclosure(one.at(a), one.at(a)).times(times) for one, times in sides.guaranteed]
-                for a in orders
-            ]
-            return [Enclosure.total([one, *more]) for one, more in zip(others, bounds, strict=True)]
+            for known, times in sides.guaranteed:
+                bounds = [Enclosure(known.at(a), known.at(a)).times(times) for a in orders]
+                others = [one.plus(more) for one, more in zip(others, bounds, strict=True)]
+            return others
 
         if sides.guaranteed:
             convert = renyi_to_delta if figure.quantity == "delta" else renyi_to_epsilon

@@ -192,7 +192,7 @@ def refined(composition: Composed, known: Profile, points: int, width: Fraction)
     That is on a logarithmic scale, as profiles are drawn. Inside a `time_limit` that ends before,
     there are fewer.
     """
-    found = dict(_told(known.points()))
+    found = dict(known.points())
     with suppress(OutOfTimeError):
         for _ in range(points):
             if (at := _widest(sorted(found.items()))) is None:
@@ -203,16 +203,6 @@ def refined(composition: Composed, known: Profile, points: int, width: Fraction)
     kept = sorted(at for at, delta in found.items() if delta != _PROBABILITY or not at)
     deltas = [found[at] for at in kept]
     return Profile(tuple(kept), tuple(rising(deltas[::-1])[::-1]))
-
-
-def _told(points: Sequence[tuple[Fraction, Enclosure]]) -> list[tuple[Fraction, Enclosure]]:
-    """But for points that tell nothing which their neighbours do not, as where time was over."""
-    told = [
-        one
-        for before, one, after in zip(points, points[1:], points[2:], strict=False)
-        if one[1].upper < before[1].upper or one[1].lower > after[1].lower
-    ]
-    return [points[0], *told, *points[1:][-1:]]
 
 
 def _widest(points: Sequence[tuple[Fraction, Enclosure]]) -> Fraction | None:

@@ -415,9 +415,12 @@ def _by_coordinates(
         curve = found.curve or (None if found.rho is None else RenyiCurve(found.rho))
         if curve is None:
             return None
-        least = [_INFINITY if end == _INFINITY else _ZERO for end in bounds(curve)]
-        ends = zip(least, bounds(curve), strict=True)
-        return [Enclosure(low, high).times(use.times) for low, high in ends]
+        # some that have a guarantee attain what has no bound; a rho that is known besides does not
+        least = _INFINITY if found.curve else _ZERO
+        return [
+            Enclosure(least if end == _INFINITY else _ZERO, end).times(use.times)
+            for end in bounds(curve)
+        ]
     if one.rate == 1 and isinstance(one.law, DiscreteGaussian):  # a/(2 sigma2) a unit of |v|_2^2
         most = bounds(RenyiCurve(one.reach.largest_square / (2 * one.law.sigma2)))
         if _INFINITY not in most:
