@@ -37,7 +37,7 @@ from ..scenario import Scenario, Use, dearest, neighbours, scenarios, worst
 from . import divergence
 from .curves import Profile, falling, profile
 from .known import ORDERS, first_bounds, quick_figures
-from .profiled import closed_form, own_delta, own_epsilon, profiled
+from .single import closed_form, own_delta, own_epsilon, profiled
 from .together import (
     composed_curve,
     composed_gdp,
@@ -290,15 +290,10 @@ class Composition(Rows):
             with suppress(OutOfTimeError, ArithmeticError):
                 found = self._renyi_curve(wanted, narrow, bits)
             missed = [index for index, one in enumerate(found) if _is_open(one)]
-            if missed:
-                again = [wanted[index] for index in missed]
-                if sides_of(self.uses) is None:
-                    tells = first_bounds(self.uses, cost, again)
-                    bounds = [tells.of(asks[index].figure) for index in missed]
-                else:
-                    bounds = self._renyi_curve(again, narrow, bits)
-                for index, bound in zip(missed, bounds, strict=True):
-                    found[index] = found[index].intersection(bound)
+            if missed and sides_of(self.uses) is None:
+                tells = first_bounds(self.uses, cost, [wanted[index] for index in missed])
+                for index in missed:
+                    found[index] = found[index].intersection(tells.of(asks[index].figure))
             for index in missed:
                 if not found[index].is_finite():
                     found[index] = self._in_time(asks[index], partial(found.__getitem__, index))

@@ -44,8 +44,6 @@ from ..envelope import (
 from ..figure import Figure
 from ..scenario import Use
 from . import divergence
-from .attained import attained
-from .profiled import own_delta, own_epsilon_below
 from .rounding import (
     Repeated,
     is_trimmable,
@@ -54,6 +52,7 @@ from .rounding import (
     trimmed_delta,
     trimmed_epsilon,
 )
+from .single import attained, own_delta, own_epsilon_below
 
 OPEN = "the worst-case neighbour is not known: between one that is attained and what dominates all"
 

@@ -16,7 +16,7 @@ from conformance.relations.vectors import histogram, vectors
 from exactdp import Composition, Enclosure
 from exactdp.accounting.composition.composed import cost
 from exactdp.accounting.composition.known import Known, by_envelope, by_orders
-from exactdp.accounting.composition.profiled import profiled
+from exactdp.accounting.composition.single import profiled
 from exactdp.accounting.composition.together import measured_roughly, narrowly
 from exactdp.accounting.composition.vectors import Sides, sides_of
 from exactdp.accounting.figure import ContradictionError, Figure
