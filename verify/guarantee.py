@@ -18,8 +18,7 @@ from attrs import field, frozen
 
 from ..accounting.composition.composed import Composition
 from ..accounting.composition.vectors import Sides
-from ..accounting.figure import Figure
-from ..accounting.levels import read_delta, read_epsilon, read_mu, read_order, read_rho
+from ..accounting.figure import Figure, read_delta, read_epsilon, read_mu, read_order, read_rho
 from ..accounting.losses.sums import WORK
 from ..exact import CAP, WIDTH, Enclosure, ParameterError, brief_text, decimal_text
 from ..exact.suggest import meant

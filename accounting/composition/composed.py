@@ -30,8 +30,7 @@ from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.sampled import unsampled
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
-from ..figure import Figure, meeting
-from ..levels import read_delta, read_epsilon
+from ..figure import Figure, meeting, read_delta, read_epsilon
 from ..losses.sums import WORK, Enough, never
 from ..scenario import Scenario, Use, dearest, neighbours, scenarios, worst
 from . import divergence

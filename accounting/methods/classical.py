@@ -30,7 +30,7 @@ from ...exact.errors import DoesNotApplyError as DoesNotApplyError
 from ...exact.rounding import to_digits
 from ...mechanisms.mechanism import RandomizedResponse
 from ..composition.composed import Composition, compose
-from ..levels import read_delta, read_epsilon
+from ..figure import read_delta, read_epsilon
 from ..participation.charges import read_times
 
 _INFINITE = Decimal("Infinity")
