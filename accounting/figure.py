@@ -1,4 +1,6 @@
-"""A figure: a number of a composition by its name, and two enclosures of the same one."""
+"""A figure: a number of a composition by its name, and two enclosures of the same one; and the
+numbers of privacy notions, each read in its range: converters of fields of their names.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from ..exact.enclosure import ContradictionError, Enclosure
+from ..exact.number import ExactInput, exact
 
 UPPER_BOUND = "an upper bound: it is converted from Rényi divergences or rho"
 
@@ -40,3 +43,33 @@ def as_shown(value: Enclosure) -> Enclosure | str:
     '≤ 1.5'
     """
     return f"≤ {value:.7g}" if UPPER_BOUND in value.why else value
+
+
+def read_epsilon(value: ExactInput) -> Fraction:
+    """epsilon >= 0."""
+    return exact(value, "epsilon", at_least=0)
+
+
+def read_delta(value: ExactInput) -> Fraction:
+    """0 <= delta <= 1."""
+    return exact(value, "delta", at_least=0, at_most=1)
+
+
+def read_failure(value: ExactInput) -> Fraction:
+    """A delta above 0 and below 1."""
+    return exact(value, "delta", above=0, below=1)
+
+
+def read_order(value: ExactInput) -> Fraction:
+    """An order > 1."""
+    return exact(value, "order", above=1)
+
+
+def read_rho(value: ExactInput) -> Fraction:
+    """rho >= 0."""
+    return exact(value, "rho", at_least=0)
+
+
+def read_mu(value: ExactInput) -> Fraction:
+    """mu >= 0."""
+    return exact(value, "mu", at_least=0)

@@ -77,25 +77,16 @@ def dearest(uses: Sequence[Use]) -> tuple[Scenario, ...]:
     return (tuple(found),) if len(sides) < 2 else scenarios(uses)
 
 
-def largest(scenarios: Sequence[Scenario], measure: Callable[[Scenario], Enclosure]) -> Enclosure:
-    """The largest of what is measured in these scenarios."""
-    found = measure(scenarios[0])
-    for scenario in scenarios[1:]:
-        if found.is_finite() or found.lower != found.upper:  # else nothing is larger
-            found = found.maximum(measure(scenario))
-    return found
-
-
 def worst(
-    uses: Sequence[Use],
+    among: Sequence[Scenario],
     measure: Callable[[Scenario], Enclosure],
     roughly: Callable[[Scenario], Enclosure] | None = None,
 ) -> Enclosure:
-    """The largest of what these uses cost in any scenario.
+    """The largest of what is measured in these scenarios.
 
     roughly: a quicker and wider measure, which may show that another scenario costs less.
     """
-    first, *others = scenarios(uses)
+    first, *others = among
     found = measure(first)
     for scenario in others:
         if not found.is_finite() and found.lower == found.upper:  # nothing is larger

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..accounting.composition.curves import Profile
-from ..accounting.composition.plots import plot_profile, plot_tradeoff
 from ..accounting.composition.tradeoff import Tradeoff
 from ..exact import Enclosure
 from ..exact.canvas import canvas, rendered
@@ -48,12 +47,12 @@ def both_curves(profile: Profile, tradeoff: Tradeoff, kind: str) -> bytes:
 
 def profile_svg(profile: Profile) -> str:
     """delta against epsilon, for a page."""
-    return _inline("profile", lambda ax: plot_profile(profile.epsilons, profile.deltas, ax))
+    return _inline("profile", profile.plot)
 
 
 def tradeoff_svg(curve: Tradeoff) -> str:
     """The type II error against the type I error, for a page."""
-    return _inline("tradeoff", lambda ax: plot_tradeoff(curve, ax))
+    return _inline("tradeoff", curve.plot)
 
 
 def uses_svg(times: Sequence[int], epsilons: Sequence[Enclosure], label: str) -> str:

@@ -18,8 +18,7 @@ from attrs import field, frozen
 
 from ..accounting.composition.composed import Composition
 from ..accounting.composition.vectors import Sides
-from ..accounting.figure import Figure
-from ..accounting.levels import read_delta, read_epsilon, read_mu, read_order, read_rho
+from ..accounting.figure import Figure, read_delta, read_epsilon, read_mu, read_order, read_rho
 from ..accounting.losses.sums import WORK
 from ..exact import CAP, WIDTH, Enclosure, ParameterError, brief_text, decimal_text
 from ..exact.suggest import meant
@@ -205,8 +204,6 @@ class ApproxDP(Guarantee):
 
     def dominating(self, sides: Sides, width: Fraction = WIDTH) -> Enclosure:
         mixed = sides.epsilon(self.delta) if 0 < self.delta < 1 else Enclosure.unknown()
-        if mixed.is_finite() and sides.is_nearer_mixed(self.delta):
-            return _lesser(Enclosure.infinite(), mixed)
         return _lesser(super().dominating(sides, width), mixed)
 
     def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:

@@ -30,18 +30,21 @@ from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.sampled import unsampled
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
-from ..figure import Figure, meeting
+from ..figure import Figure, meeting, read_delta, read_epsilon
 from ..losses.sums import WORK, Enough, never
-from ..scenario import Scenario, Use, dearest, largest, neighbours, worst
+from ..scenario import Scenario, Use, dearest, neighbours, scenarios, worst
 from . import divergence
-from .composed_gdp import composed_gdp
-from .composed_profile import in_little_time, measured
-from .composed_zcdp import composed_zcdp
 from .curves import Profile, falling, profile
-from .first_bounds import first_bounds, first_curve
-from .from_above import ORDERS
-from .known import quick_figures
-from .profiled import closed_form, own_delta, own_epsilon, profiled
+from .known import ORDERS, first_bounds, quick_figures
+from .single import closed_form, own_delta, own_epsilon, profiled
+from .together import (
+    composed_curve,
+    composed_gdp,
+    composed_pure,
+    composed_zcdp,
+    measured,
+    measured_roughly,
+)
 from .tradeoff import Tradeoff, guessing, tradeoff
 from .vectors import Sides, sides_of
 
@@ -129,10 +132,11 @@ def _answered(
     return decorated
 
 
-def _elementwise(
-    curve: Callable[..., Sequence[Enclosure]],
-) -> Callable[[Callable[..., Enclosure]], Callable[..., Any]]:
-    """A figure also of an array of what it is at; curve: the same of a list of such."""
+def _elementwise(several: Callable[..., Sequence[Enclosure]]) -> Callable[..., Any]:
+    """A figure also of an array of what it is at.
+
+    several: figure, composition and a list of such, with all other arguments, to its values.
+    """
 
     def decorated(figure: Callable[..., Enclosure]) -> Callable[..., Any]:
         name = list(signature(figure).parameters)[1]
@@ -144,13 +148,25 @@ def _elementwise(
                 return figure(self, *args, **named)
             more = {key: value for key, value in named.items() if key != name}
             found = np.empty(array.size, dtype=object)
-            found[:] = curve(self, list(array.flat), *args[0 if name in named else 1 :], **more)
+            rest = args[0 if name in named else 1 :]
+            found[:] = several(figure, self, list(array.flat), *rest, **more)
             return found.reshape(array.shape)
 
         update_wrapper(answered, figure)
         return answered
 
     return decorated
+
+
+def _falling(read: Callable[[ExactInput], Fraction], nothing: Enclosure) -> Callable[..., Any]:
+    """Also of an array of such, along which it does not rise."""
+
+    def several(
+        figure: Callable[..., Enclosure], self: Composition, at: Any, *more: Any, **named: Any
+    ) -> list[Enclosure]:
+        return falling(lambda x: figure(self, x, *more, **named), [*map(read, at)], nothing)
+
+    return _elementwise(several)
 
 
 @frozen(repr=False)
@@ -234,7 +250,7 @@ class Composition(Rows):
     def renyi(self, order: Several, **named: Any) -> NDArray[np.object_]: ...
 
     @budgeted
-    @_elementwise(lambda self, *orders, **named: self.renyi_curve(*orders, **named))
+    @_elementwise(lambda _, self, *orders, **named: self.renyi_curve(*orders, **named))
     def renyi(
         self,
         order: ExactInput,
@@ -273,14 +289,10 @@ class Composition(Rows):
             with suppress(OutOfTimeError, ArithmeticError):
                 found = self._renyi_curve(wanted, narrow, bits)
             missed = [index for index, one in enumerate(found) if _is_open(one)]
-            if missed:
-                again = [wanted[index] for index in missed]
-                if sides_of(self.uses) is None:
-                    bounds = first_curve(self.uses, again)
-                else:
-                    bounds = self._renyi_curve(again, narrow, bits)
-                for index, bound in zip(missed, bounds, strict=True):
-                    found[index] = found[index].intersection(bound)
+            if missed and sides_of(self.uses) is None:
+                tells = first_bounds(self.uses, cost, [wanted[index] for index in missed])
+                for index in missed:
+                    found[index] = found[index].intersection(tells.of(asks[index].figure))
             for index in missed:
                 if not found[index].is_finite():
                     found[index] = self._in_time(asks[index], partial(found.__getitem__, index))
@@ -301,11 +313,8 @@ class Composition(Rows):
             ]
         best = [Enclosure.exactly(0)] * len(wanted)
         for uses in dearest(self.uses):
-            curves = [divergence.renyi_curve(use.mechanism, wanted, narrow, bits) for use in uses]
-            for index, column in enumerate(zip(*curves, strict=True)):
-                each = zip(column, uses, strict=True)
-                total = Enclosure.total(value.times(use.times) for value, use in each)
-                best[index] = best[index].maximum(total)
+            totals = composed_curve(uses, wanted, narrow, bits)
+            best = [one.maximum(total) for one, total in zip(best, totals, strict=True)]
         return [value.because(*self._open()).found_by("divergences, added up") for value in best]
 
     @budgeted
@@ -342,13 +351,7 @@ class Composition(Rows):
     def delta(self, epsilon: Several, **named: Any) -> NDArray[np.object_]: ...
 
     @budgeted
-    @_elementwise(
-        lambda self, at, *more, **named: falling(
-            lambda epsilon: self.delta(epsilon, *more, **named),
-            [exact(epsilon, "epsilon", at_least=0) for epsilon in at],
-            Enclosure.probability(),
-        )
-    )
+    @_falling(read_epsilon, Enclosure.probability())
     @_answered(Enclosure.probability(), "one event")
     def delta(
         self,
@@ -366,8 +369,8 @@ class Composition(Rows):
         search, the enclosure is wider than asked, and says why. enough: whether a first, coarse
         enclosure will do, where a narrower one takes long.
         """
-        figure = Figure("delta", exact(epsilon, "epsilon", at_least=0))
         seconds = float(exact(work, "work", at_least=0))
+        figure = Figure("delta", read_epsilon(epsilon))
         return self._asked(_Ask(figure, *_precision(width, cap), seconds, enough))
 
     @overload
@@ -377,13 +380,7 @@ class Composition(Rows):
     def epsilon(self, delta: Several, **named: Any) -> NDArray[np.object_]: ...
 
     @budgeted
-    @_elementwise(
-        lambda self, at, *more, **named: falling(
-            lambda delta: self.epsilon(delta, *more, **named),
-            [exact(delta, "delta", at_least=0, at_most=1) for delta in at],
-            Enclosure.unknown(),
-        )
-    )
+    @_falling(read_delta, Enclosure.unknown())
     @_answered(Enclosure.unknown(), "one event")
     def epsilon(
         self,
@@ -396,8 +393,8 @@ class Composition(Rows):
         budget: ExactInput | None = None,
     ) -> Enclosure:
         """The least epsilon >= 0 of (epsilon, delta)-DP; work and enough as for `delta`."""
-        figure = Figure("epsilon", exact(delta, "delta", at_least=0, at_most=1))
         seconds = float(exact(work, "work", at_least=0))
+        figure = Figure("epsilon", read_delta(delta))
         if figure == _PURE:
             return self.pure(width, cap)
         return self._asked(_Ask(figure, *_precision(width, cap), seconds, enough))
@@ -465,10 +462,10 @@ class Composition(Rows):
         if (sides := sides_of(self.uses)) is not None:
             return self._between(sides, ask)
         if figure == _PURE:
-            return largest(dearest(self.uses), lambda uses: composed_pure(uses, *ask[1:3]))
+            return worst(dearest(self.uses), lambda uses: composed_pure(uses, *ask[1:3]))
         found = self._in_time(ask, lambda: self._measured(ask))
         if figure == _RHO and _is_open(found):
-            found = found.intersection(first_bounds(self.uses, figure))
+            found = found.intersection(first_bounds(self.uses, cost).of(figure))
         return found
 
     def _between(self, sides: Sides, ask: _Ask) -> Enclosure:
@@ -510,11 +507,10 @@ class Composition(Rows):
             others = [Enclosure.exactly(0)] * len(orders)
             if sides.others:
                 others = Composition(sides.others).renyi_curve(orders, _CURVE)
-            bounds = [
-                [Enclosure(one.at(a), one.at(a)).times(times) for one, times in sides.guaranteed]
-                for a in orders
-            ]
-            return [Enclosure.total([one, *more]) for one, more in zip(others, bounds, strict=True)]
+            for known, times in sides.guaranteed:
+                bounds = [Enclosure(known.at(a), known.at(a)).times(times) for a in orders]
+                others = [one.plus(more) for one, more in zip(others, bounds, strict=True)]
+            return others
 
         if sides.guaranteed:
             convert = renyi_to_delta if figure.quantity == "delta" else renyi_to_epsilon
@@ -530,7 +526,7 @@ class Composition(Rows):
         """By what measures a single use, and several in one scenario."""
         figure, width, cap, work, enough = ask
         if figure == _RHO:
-            found = largest(dearest(self.uses), lambda uses: composed_zcdp(uses, width, cap))
+            found = worst(dearest(self.uses), lambda uses: composed_zcdp(uses, width, cap))
         elif figure == _MU:
             found = composed_gdp(
                 self.uses,
@@ -547,7 +543,7 @@ class Composition(Rows):
                 with suppress(ArithmeticError):  # where the loss is so large may be too far out
                     return measure(self.uses[0].mechanism, figure.at, width, cap)
             found = worst(
-                self.uses,
+                scenarios(self.uses),
                 lambda uses: measured(uses, figure, width, cap, work, enough),
                 lambda uses: measured(uses, figure, _ROUGH, cap, _QUICK, enough),
             )
@@ -563,9 +559,9 @@ class Composition(Rows):
     def _quick(self, figure: Figure) -> Enclosure:
         """What is known in any case, where the time ends."""
         if figure == _MU:
-            return first_bounds(self.uses, figure).because(*self._open())
+            return first_bounds(self.uses, cost).of(figure).because(*self._open())
         if figure.quantity in ("delta", "epsilon"):
-            found = worst(self.uses, lambda uses: in_little_time(uses, figure))
+            found = worst(scenarios(self.uses), lambda uses: measured_roughly(uses, figure))
             return found.because(*self._open())
         return figure.trivial
 
@@ -608,9 +604,3 @@ def _of(uses: Sequence[Use], ask: _Ask) -> Enclosure:
 def _is_open(found: Enclosure) -> bool:
     """Is nothing known of one of its ends?"""
     return found.lower == 0 < found.upper or found.lower < found.upper == _INFINITY
-
-
-def composed_pure(uses: Scenario, width: Fraction, cap: int) -> Enclosure:
-    """The pure epsilon of the uses of one scenario."""
-    each = (divergence.pure_epsilon(one, width, cap).times(times) for one, times in uses)
-    return Enclosure.total(each)

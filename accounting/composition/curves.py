@@ -1,4 +1,10 @@
-"""The privacy profile, as certified bounds on a grid: how large delta is at every epsilon."""
+"""Curves with certified bounds on a grid, and the privacy profile: delta at every epsilon.
+
+*Between the points* of a grid the bounds are those of every convex function that does not rise,
+within the bounds there: the privacy profile, as a function of e^epsilon, and the trade-off curve
+are such. Chords lie above, `polygon_below` below; and none is below what the next point is known to
+be at least. Pictures shade what lies between, in floats, far finer than a pixel.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +17,37 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
 from attrs import fields, frozen
+from flint import arb
+from numpy.typing import NDArray
 
-from ...exact import Enclosure, ExactInput, ParameterError, exact, whole
+from ...exact import (
+    Enclosure,
+    ExactInput,
+    ParameterError,
+    ball,
+    exact,
+    whole,
+    working_precision,
+)
 from ...exact.budget import OutOfTimeError, spend
+from ...exact.extra import bring
 from ...exact.rounding import float_above, float_below
 from ...exact.rows import Rows
 
 _NARROW = Fraction(1, 10**4)  # relative width of a point, narrower than a picture shows
 _LEVELS = ("1e-9", "1e-6", "1e-3", "0.1")  # of delta, down to which the curve is followed
 MOST_POINTS = 100_000
-_SHARE, _REST = 0.5, 0.1  # of the time left, for a point; of all of it, when no more is begun
 _NARROW_BAND = 0.01  # decades: less than a pixel
-_TINY = 1e-300  # that floats hold
+_FINE = 2000  # places where bounds are drawn
+_BITS = 256
+_FLOOR = 1e-300  # where a logarithmic axis ends at the latest, that floats hold
 _ONE = Fraction(1)
 _PROBABILITY = Enclosure(Fraction(0), _ONE)
+
+Vertex = tuple[arb, arb]
+_Floats = NDArray[np.float64]
 
 
 @frozen(repr=False)
@@ -43,7 +65,8 @@ class Curve(Rows):
         return list(zip(places, values, strict=True))
 
     @abstractmethod
-    def _drawn(self, ax: Any) -> Any: ...
+    def _draw(self, ax: Any) -> None:
+        """With the bounds between its points."""
 
     def rows(self) -> list[dict[str, object]]:
         """One row a place: the place and the value there."""
@@ -55,7 +78,10 @@ class Curve(Rows):
         ax: the matplotlib Axes to draw on, new ones if None. Raises ImportError where matplotlib
         is not installed.
         """
-        return self._drawn(ax)
+        axes = bring("matplotlib.pyplot", "figures").subplots()[1] if ax is None else ax
+        with working_precision(_BITS):
+            self._draw(axes)
+        return axes
 
     def __repr__(self) -> str:
         places = [float(place) for place, _ in self.points()]
@@ -83,10 +109,18 @@ class Profile(Curve):
     epsilons: tuple[Fraction, ...]
     deltas: tuple[Enclosure, ...]
 
-    def _drawn(self, ax: Any) -> Any:
-        from .plots import plot_profile
-
-        return plot_profile(self.epsilons, self.deltas, ax)
+    def _draw(self, ax: Any) -> None:
+        """delta, on a logarithmic axis, against epsilon; odds relative to the largest: any size."""
+        top = self.epsilons[-1]
+        odds = [(ball(epsilon) - ball(top)).exp() for epsilon in self.epsilons]
+        at = np.linspace(float(self.epsilons[0]), float(top), _FINE)
+        low, high = bounds_between(np.exp(at - float(top)), odds, self.deltas)
+        seen = [float_above(delta.upper) for delta in self.deltas if delta.upper > 0]
+        ax.set_yscale("log")
+        ax.set_ylim(max(min(seen, default=1.0) / 10, _FLOOR), 1)
+        shade(ax, at, np.maximum(low, _FLOOR), np.maximum(high, _FLOOR))
+        ax.set_xlabel("ε")
+        ax.set_ylabel("δ")
 
 
 class Composed(Protocol):
@@ -158,7 +192,7 @@ def refined(composition: Composed, known: Profile, points: int, width: Fraction)
     That is on a logarithmic scale, as profiles are drawn. Inside a `time_limit` that ends before,
     there are fewer.
     """
-    found = dict(_told(known.points()))
+    found = dict(known.points())
     with suppress(OutOfTimeError):
         for _ in range(points):
             if (at := _widest(sorted(found.items()))) is None:
@@ -171,16 +205,6 @@ def refined(composition: Composed, known: Profile, points: int, width: Fraction)
     return Profile(tuple(kept), tuple(rising(deltas[::-1])[::-1]))
 
 
-def _told(points: Sequence[tuple[Fraction, Enclosure]]) -> list[tuple[Fraction, Enclosure]]:
-    """But for points that tell nothing which their neighbours do not, as where time was over."""
-    told = [
-        one
-        for before, one, after in zip(points, points[1:], points[2:], strict=False)
-        if one[1].upper < before[1].upper or one[1].lower > after[1].lower
-    ]
-    return [points[0], *told, *points[1:][-1:]]
-
-
 def _widest(points: Sequence[tuple[Fraction, Enclosure]]) -> Fraction | None:
     """The middle of the two points between which delta is known worst; None: well known anywhere.
 
@@ -190,7 +214,7 @@ def _widest(points: Sequence[tuple[Fraction, Enclosure]]) -> Fraction | None:
     at = [float(epsilon) for epsilon, _ in points]
     low = [float_below(delta.lower) for _, delta in points]
     high = [float_above(delta.upper) for _, delta in points]
-    floor = max(high[-1] / 10, _TINY)  # where a picture ends
+    floor = max(high[-1] / 10, _FLOOR)  # where a picture ends
 
     def beyond(here: int, other: int, place: float) -> float:
         if not 0 <= other < len(at):
@@ -243,3 +267,64 @@ def _top(composition: Composed) -> Fraction:
             most = Fraction(high) * (1 if k == 0 else 2)  # delta stays above 1e-9: show how
             return Fraction(up.divide(Decimal(most.numerator), Decimal(most.denominator))) or _ONE
     return _ONE
+
+
+# -- between the points ---------------------------------------------------------------------------
+
+
+def balls(value: Enclosure) -> tuple[arb, arb]:
+    """Both ends of a finite enclosure."""
+    return ball(Fraction(value.lower)), ball(Fraction(value.upper))
+
+
+def polygon_below(xs: Sequence[arb], bounds: Sequence[tuple[arb, arb]]) -> list[Vertex]:
+    """Vertices, from left to right, of a polygon below every such function within these bounds.
+
+    xs: rising. bounds: at each of them, a lower and an upper bound of the function f.
+
+    Between x1 < x2, with x0 before and x3 behind: a chord's slope rises along a convex function, so
+    f(x) >= f(x1) + (f(x1) - f(x0))/(x1 - x0) (x - x1), and the lower bound at x1 with the upper one
+    at x0 makes the right side no larger. From x2 and x3 in the same way, with a slope of at most 0.
+    The larger of the two lines has its corner where they meet. Where that place is not certain, or
+    there is no x0, the second line alone is taken, from the left end on.
+    """
+    vertices: list[Vertex] = []
+    last = len(xs) - 1
+    for i in range(last):
+        x1, x2, low1, low2 = xs[i], xs[i + 1], bounds[i][0], bounds[i + 1][0]
+        vertices.append((x1, low1))
+        right = arb(0)
+        if i + 2 <= last:
+            right = ((bounds[i + 2][1] - low2) / (xs[i + 2] - x2)).min(right)
+        if i > 0:
+            left = (low1 - bounds[i - 1][1]) / (x1 - xs[i - 1])
+            corner = (low2 - low1 + left * x1 - right * x2) / (left - right)
+            if left < right and x1 <= corner <= x2:
+                vertices.append((corner, low1 + left * (corner - x1)))
+                continue
+        vertices.append((x1, low2 - right * (x2 - x1)))
+    vertices.append((xs[last], bounds[last][0]))
+    return vertices
+
+
+def bounds_between(
+    at: _Floats, xs: Sequence[arb], ys: Sequence[Enclosure]
+) -> tuple[_Floats, _Floats]:
+    """The lower and the upper bound, at these places, of what is convex and does not rise."""
+    middles = [float(x.mid()) for x in xs]
+    corners = polygon_below(xs, [balls(y) for y in ys])
+    low = np.interp(
+        at, [float(x.mid()) for x, _ in corners], [float(y.lower()) for _, y in corners]
+    )
+    after = np.minimum(np.searchsorted(middles, at), len(xs) - 1)
+    low = np.maximum(low, np.array([float_below(y.lower) for y in ys])[after])
+    high = np.interp(at, middles, [float_above(y.upper) for y in ys])
+    return np.minimum(low, high), high
+
+
+def shade(ax: Any, at: _Floats, low: _Floats, high: _Floats) -> None:
+    """The region between the bounds, with both as its edges, so that a narrow one is seen."""
+    ax.fill_between(at, low, high, alpha=0.3, linewidth=0, label="certified to lie between")
+    colour = ax.collections[-1].get_facecolor()[0][:3]
+    for edge in (low, high):
+        ax.plot(at, edge, color=colour, linewidth=0.8)

@@ -1,47 +1,58 @@
 """How private one use of a mechanism is: the largest divergence over all pairs that count.
 
 Both ways round count (`Mechanism.reversed`); lists of uses are in `composed`. Every figure is an
-enclosure of the truth, of relative width 1e-12 unless asked otherwise.
+enclosure of the truth, of relative width 1e-12 unless asked otherwise. What has no outcomes to list
+(`without_outcomes`: continuous noise, sampled or not, batches of it, and random allocation) is
+measured by what is known of its loss.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
 from itertools import islice
+
+from attrs import frozen
 
 from ...exact.budget import OutOfTimeError, spend
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ball, exact
 from ...exact.precision import CAP, WIDTH, enclose, refine, refine_each
+from ...exact.square_root import SquareRoot, squared
+from ...mechanisms.allocation import Allocation, allocation
+from ...mechanisms.continuous import ContinuousNoise, Shape
+from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.laws.law import Law
-from ...mechanisms.mechanism import Mechanism
+from ...mechanisms.mechanism import Mechanism, either_way, ways
 from ...mechanisms.pair import MixturePair, Pair, Reducible, SampledPair
 from ...mechanisms.sampled import dearest_ways
 from ..divergences import concentrated, renyi
-from ..divergences.gaussian_bounds import bounded_mu
-from ..divergences.gaussian_dp import gaussian_mu
+from ..divergences.gaussian_bounds import bounded_mu, root_of
+from ..divergences.gaussian_dp import gaussian_mu, of_laplace
 from ..divergences.largest_loss import largest_loss
 from ..divergences.privacy_profile import delta_of, epsilon_of
 from ..divergences.wrapped import is_enumerable
-from .one_use import without_outcomes
+from ..losses.continuous import allocated, profile
+from ..losses.continuous.mixture import LineLaw
+from ..losses.continuous.uses import batch_law, batched_renyi, continuous_noise, single_law
+from ..sampling import pure_removed
 
 _ZERO = Enclosure.exactly(0)
-_ANYTHING = Enclosure.unknown()
 _FEW_RESIDUES = 64
 _SLACK_CAP = 192  # bits
-_MU_CAP = 768
+_RHO_CAP, _MU_CAP = 384, 768
 _COARSE = Fraction(1, 10**9)
+_ORDERS = tuple(map(Fraction, ("1.001", "1.2", "1.5", "2", "3", "5", "8", "16", "32", "64")))
+_OPEN = "which order is the worst of sampled Laplace is open"
 
 
 def pure_epsilon(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
     """The least epsilon for which the mechanism is (epsilon, 0)-DP; infinite if there is none."""
     if (own := without_outcomes(mechanism)) is not None:
         return own.pure(width)
-    return refine(
-        lambda: _largest(mechanism, lambda pair: largest_loss(pair).value), width=width, cap=cap
-    )
+    return _refined(mechanism, lambda pair: largest_loss(pair).value, width, cap)
 
 
 def delta(
@@ -51,11 +62,7 @@ def delta(
     level = exact(epsilon, "epsilon", at_least=0)
     if (own := without_outcomes(mechanism)) is not None:
         return own.delta(level, width)
-    return refine(
-        lambda: _largest(mechanism, lambda pair: enclose(delta_of(pair, ball(level), level))),
-        width=width,
-        cap=cap,
-    )
+    return _refined(mechanism, lambda pair: enclose(delta_of(pair, ball(level), level)), width, cap)
 
 
 def total_variation(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
@@ -81,13 +88,12 @@ def epsilon(
         return _ZERO
     if (own := without_outcomes(mechanism)) is not None:
         return own.epsilon(level, width)
-    return refine(
-        lambda: _largest(
-            mechanism,
-            lambda pair: epsilon_of(pair, level, largest_loss(pair).value),
-        ),
-        width=width,
-        cap=min(cap, _SLACK_CAP) if _has_slack(mechanism) else cap,
+    has_slack = any(pair.slack for pair in islice(mechanism.pairs(), 1))
+    return _refined(
+        mechanism,
+        lambda pair: epsilon_of(pair, level, largest_loss(pair).value),
+        width,
+        min(cap, _SLACK_CAP) if has_slack else cap,  # which more bits make no narrower
     )
 
 
@@ -117,11 +123,8 @@ def zcdp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclo
     """The least rho for which the mechanism is rho-zCDP."""
     if (own := without_outcomes(mechanism)) is not None:
         return own.zcdp(width)
-    return refine(
-        lambda: _largest(mechanism, lambda pair: concentrated.supremum(pair).value),
-        width=width,
-        cap=min(cap, 384),
-    )
+    cap = min(cap, _RHO_CAP)
+    return _refined(mechanism, lambda pair: concentrated.supremum(pair).value, width, cap)
 
 
 def gaussian_dp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
@@ -131,8 +134,15 @@ def gaussian_dp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -
     One way round is enough: if the trade-off function of (P, Q) is at least one that is its own
     inverse, so is that of (Q, P).
     """
-    own = without_outcomes(mechanism)
-    found = _gaussian_mu(mechanism, width, cap) if own is None else own.gdp(width, cap)
+    if (own := without_outcomes(mechanism)) is not None:
+        found = own.gdp(width, cap)
+    else:
+        found = refine(
+            lambda: _largest(mechanism, gaussian_mu),
+            width=width,
+            enough=lambda found: bool(found.why),  # more bits tell no more
+            cap=min(cap, _MU_CAP),
+        )
     if found.is_within(width) or found.lower == Decimal("Infinity"):
         return found
     return bounded_mu(
@@ -144,19 +154,10 @@ def gaussian_dp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -
     )
 
 
-def _gaussian_mu(mechanism: Mechanism, width: Fraction, cap: int) -> Enclosure:
-    """What is known of mu without the profile."""
-    return refine(
-        lambda: _largest(mechanism, gaussian_mu),
-        width=width,
-        enough=lambda found: bool(found.why),  # more bits tell no more
-        cap=min(cap, _MU_CAP),
-    )
-
-
-def _has_slack(mechanism: Mechanism) -> bool:
-    """Is what is known of a pair no narrower with more bits?"""
-    return any(pair.slack for pair in islice(mechanism.pairs(), 1))
+def _refined(
+    mechanism: Mechanism, measure: Callable[[Pair], Enclosure], width: Fraction, cap: int
+) -> Enclosure:
+    return refine(lambda: _largest(mechanism, measure), width=width, cap=cap)
 
 
 def _largest(mechanism: Mechanism, measure: Callable[[Pair], Enclosure]) -> Enclosure:
@@ -178,7 +179,7 @@ def _largest_of(pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]) -> 
     large to enumerate are bracketed by bounds that grow with the shift up to m/2: the largest
     speaks for all.
     """
-    best, ceiling = _ZERO, _ANYTHING
+    best, ceiling = _ZERO, _ZERO
     is_capped = False  # does the ceiling speak for all pairs?
     largest: int | None = None
     settled: set[Law] = set()  # an asymmetric law and its mirror image are settled one by one
@@ -195,8 +196,7 @@ def _largest_of(pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]) -> 
                 if largest is None:
                     largest = wrapped.shift
                 if wrapped.shift == largest:
-                    unwrapped = measure(pair.unwrapped)
-                    ceiling = unwrapped if ceiling is _ANYTHING else ceiling.maximum(unwrapped)
+                    ceiling = ceiling.maximum(measure(pair.unwrapped))
                     is_capped = law.symmetric
                 else:
                     is_capped = True
@@ -219,19 +219,138 @@ def _largest_of(pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]) -> 
     return best
 
 
-def _both_ways(mechanism: Mechanism) -> Iterator[Pair]:
-    for way in dearest_ways(mechanism):
-        yield from way.pairs()
-
-
 def _largest_curve(mechanism: Mechanism, orders: Sequence[Fraction]) -> Sequence[Enclosure]:
     best = [_ZERO] * len(orders)
-    for pair in _both_ways(mechanism):
-        if pair.reduced is not None:  # which shifts matter depends on the order
-            return [
-                _largest(mechanism, lambda pair: renyi.divergences(pair, [order])[0])  # noqa: B023
-                for order in orders
-            ]
-        values = renyi.divergences(pair, orders)
-        best = [old.maximum(new) for old, new in zip(best, values, strict=True)]
+    for way in dearest_ways(mechanism):
+        for pair in way.pairs():
+            if pair.reduced is not None:  # which shifts matter depends on the order
+                return [
+                    _largest(mechanism, lambda pair: renyi.divergences(pair, [order])[0])  # noqa: B023
+                    for order in orders
+                ]
+            values = renyi.divergences(pair, orders)
+            best = [old.maximum(new) for old, new in zip(best, values, strict=True)]
     return best
+
+
+# -- without outcomes -----------------------------------------------------------------------------
+
+
+def without_outcomes(mechanism: Mechanism) -> _Allocated | _Noise | None:
+    """The figures of what has no pairs of laws on outcomes; None for what has."""
+    if (one := allocation(mechanism)) is not None:
+        return _Allocated(mechanism, one)
+    if (noise := continuous_noise(mechanism)) is None:
+        return None
+    return _Noise(mechanism, noise, batch_law(mechanism))
+
+
+@frozen
+class _Allocated:
+    mechanism: Mechanism
+    one: Allocation
+
+    def pure(self, width: Fraction) -> Enclosure:
+        return Enclosure.infinite()  # the loss has no bound, of either sign
+
+    def delta(self, epsilon: Fraction, width: Fraction) -> Enclosure:
+        return self._largest(lambda one: allocated.allocated_delta([(one, 1)], epsilon, width))
+
+    def epsilon(self, delta: Fraction, width: Fraction) -> Enclosure:
+        return self._largest(lambda one: allocated.allocated_epsilon([(one, 1)], delta))
+
+    def renyi(self, order: Fraction, width: Fraction) -> Enclosure:
+        return self._largest(lambda one: allocated.allocated_renyi(one, order, width))
+
+    def zcdp(self, width: Fraction) -> Enclosure:
+        return allocated.allocated_rho(self.one)
+
+    def gdp(self, width: Fraction, cap: int) -> Enclosure:
+        """Given the steps it is so many uses of the Gaussian."""
+        square = self.one.taken * (self.one.sensitivity / self.one.scale) ** 2
+        return Enclosure(Fraction(0), root_of(Enclosure.exactly(square)).upper)
+
+    def _largest(self, measure: Callable[[Allocation], Enclosure]) -> Enclosure:
+        found = (allocation(way) for way in ways(self.mechanism))
+        return reduce(Enclosure.maximum, (measure(one) for one in found if one is not None))
+
+
+@frozen
+class _Noise:
+    """Gaussian or Laplace. noise: as at its rate on the whole. batches: None if sampled else."""
+
+    mechanism: Mechanism
+    noise: ContinuousNoise
+    batches: FixedSize | None
+
+    def pure(self, width: Fraction) -> Enclosure:
+        if self.noise.shape is Shape.LAPLACE and any(rate == 1 for _, rate in self._rates):
+            return _exactly(self.noise.move)
+        return self._largest(lambda law: refine(law.largest, width=width))
+
+    def delta(self, epsilon: Fraction, width: Fraction) -> Enclosure:
+        return self._largest(lambda law: profile.delta([(law, 1)], epsilon, width))
+
+    def epsilon(self, delta: Fraction, width: Fraction) -> Enclosure:
+        return self._largest(lambda law: profile.epsilon([(law, 1)], delta, width))
+
+    def renyi(self, order: Fraction, width: Fraction) -> Enclosure:
+        if self.batches is not None and self.batches.rate != 1:
+            return batched_renyi(self.batches, order, width)
+        if self._is_gaussian and self.noise.rate == 1:
+            return Enclosure.exactly(order * squared(self.noise.move) / 2)
+        return self._largest(lambda law: profile.renyi(law, order, width))
+
+    def zcdp(self, width: Fraction) -> Enclosure:
+        """Sampling is at most the mechanism without it, whichever dataset comes first.
+
+        (1-q) Q + q P against Q, and the reverse, are at most P against Q, by quasi-convexity. For
+        the Gaussian, the user removed, that is attained in the limit of large orders: ((1-q) Q + q
+        P)^a >= (q P)^a loses at most a log(1/q)/(a - 1), which vanishes against the order a. The
+        Laplace is measured at a few orders for a lower bound; both ways round no loss is above that
+        of the user removed, at the largest rate, whose square is at least twice rho (Bun and
+        Steinke, TCC 2016, Proposition 1.4).
+        """
+        move = self.noise.move
+        if isinstance(move, SquareRoot) or self._is_gaussian:
+            return Enclosure.exactly(squared(move) / 2)
+        if self.noise.rate == 1:
+            return refine(lambda: concentrated.laplace_supremum(move).value, width=width, cap=384)
+        upper = refine(lambda: concentrated.laplace_supremum(move).value, width=_COARSE).upper
+        largest = pure_removed(ball(max(rate for _, rate in self._rates)), ball(move))
+        upper = min(upper, enclose(largest**2 / 2).upper)
+        least = max(Fraction(self.renyi(order, _COARSE).lower) / order for order in _ORDERS)
+        return Enclosure(least, upper).because(_OPEN)
+
+    def gdp(self, width: Fraction, cap: int) -> Enclosure:
+        """mu, without the profile.
+
+        Sampling, of any kind, is at most the mechanism without it: who takes part is the same on
+        both sides, and where it is not the user nothing is told of the user.
+        """
+        move = self.noise.move
+        if self._is_gaussian:
+            found = _exactly(move)
+        else:
+            found = refine(lambda: of_laplace(ball(move)), width=width, cap=cap)
+        return found if self.noise.rate == 1 else Enclosure(Fraction(0), found.upper)
+
+    @property
+    def _rates(self) -> Sequence[tuple[Fraction | int, Fraction]]:
+        """Those that may be told, with their probabilities."""
+        return getattr(either_way(self.mechanism), "rates", None) or ((1, self.noise.rate),)
+
+    @property
+    def _is_gaussian(self) -> bool:
+        return self.noise.shape is Shape.GAUSSIAN
+
+    def _largest(self, measure: Callable[[LineLaw], Enclosure]) -> Enclosure:
+        each = (measure(single_law(way)) for way in ways(self.mechanism))
+        return reduce(Enclosure.maximum, each, _ZERO)
+
+
+def _exactly(value: Fraction | SquareRoot) -> Enclosure:
+    """The point, or as narrow as the root of a rational can be told."""
+    if isinstance(value, SquareRoot):
+        return root_of(Enclosure.exactly(value.square))
+    return Enclosure.exactly(value)

@@ -14,7 +14,7 @@ A group contains each of its users: it costs no less than one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -135,24 +135,18 @@ def _gaussian(mu: Enclosure, users: int, delta: Fraction) -> Enclosure:
 
 
 def _by_steps(of: Composition, users: int, delta: Fraction) -> Enclosure:
-    """users times the first e met that one user has at so small a delta that the group's holds."""
-    for e in _candidates(of, users, delta):
-        if e >= _MOST:
+    """users times an e that one user has at so small a delta that the group's holds.
+
+    Rising: each that is tried is what one user costs at the delta that the one before asks for.
+    """
+    e = _ZERO
+    for _ in range(_STEPS):
+        high = of.epsilon(_share(users, e, delta), _WIDTH).upper
+        if high == _INFINITY or (e := Fraction(high) * _WIDER) >= _MOST:
             break
         if of.delta(e, _WIDTH).upper <= _share(users, e, delta):
             return Enclosure(_ZERO, users * e)
     return Enclosure.unknown()
-
-
-def _candidates(of: Composition, users: int, delta: Fraction) -> Iterator[Fraction]:
-    """Rising: each is what one user costs at the delta that the one before asks for."""
-    e = Fraction(0)
-    for _ in range(_STEPS):
-        high = of.epsilon(_share(users, e, delta), _WIDTH).upper
-        if high == _INFINITY:
-            return
-        e = Fraction(high) * _WIDER
-        yield e
 
 
 def _share(users: int, e: Fraction, delta: Fraction) -> Fraction:

@@ -1,15 +1,29 @@
-"""What is known of a composition by now: every figure once, and what one tells of the others.
+"""What is known of a composition with little work, and what one figure tells of the others.
 
 Figures that stand side by side are of one thing, so that each bounds the others: epsilon falls as
 delta grows and delta as epsilon does, Rényi divergences rise with their order up to the pure
 epsilon, rho is the supremum of D(a)/a, and what is dominated by randomized response (pure epsilon)
 or by a Gaussian (mu) costs at most what these cost. Whoever shows several figures learns them all
 here first, and shows what this gives back: never less than what follows from another line.
+
+*By Rényi divergences.* Those of one order add up over uses. For every a > 1, D the divergence of
+order a (Canonne, Kamath, Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020,
+Proposition 12),
+
+    epsilon <= D + log(1/(a delta))/(a-1) + log(1 - 1/a),
+    delta <= e^((a-1)(D - epsilon)) (a-1)^(a-1) / a^a.
+
+*By a Gaussian.* Noise that a Gaussian dominates (`envelope.unit`) still does when its users are
+sampled, and in every list: post-processing passes through mixtures and products. Also where it is
+reduced mod m. Uses that are mu_i-GDP are mu-GDP together with mu^2 = sum of mu_i^2 (`together`),
+whose rho is mu^2/2 and whose divergences are a mu^2/2; sampled or not, since who takes part is the
+same on both sides.
+
+*By cells* (`grid.orders`) divergences are known from both sides.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -17,24 +31,46 @@ from fractions import Fraction
 from functools import partial
 from typing import TypeAlias
 
-from ...exact import Enclosure, Endpoint, OutOfTimeError, budget
-from ...mechanisms.continuous import ContinuousNoise, Shape
-from ...mechanisms.mechanism import Mechanism, RandomizedResponse
+from flint import arb
+
+from ...exact.budget import OutOfTimeError, quickly
+from ...exact.enclosure import Enclosure, Endpoint
+from ...exact.number import ball
+from ...exact.precision import enclose, refine
+from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
+from ...mechanisms.mechanism import (
+    AdditiveNoise,
+    Mechanism,
+    OnePair,
+    OneWay,
+    RandomizedResponse,
+)
+from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.conversion import Conversion, zcdp_to_delta, zcdp_to_epsilon
+from ..divergences.gaussian_bounds import root_of
+from ..divergences.gaussian_dp import of_pure
+from ..envelope import NoEnvelopeError, distance_at, unit_parameter
 from ..figure import Figure, meeting
-from ..scenario import Scenario, Use, is_one_way
-from .from_above import ORDERS, delta_of, epsilon_of
+from ..grid.orders import renyi_by_cells
+from ..losses.continuous import profile
+from ..losses.continuous.uses import parts_of
+from ..scenario import Scenario, Use, dearest, is_one_way
+from . import divergence
 
 Cost: TypeAlias = Callable[[Scenario, Figure], Enclosure]
 
-_INFINITY = Decimal("Infinity")
-_ZERO = Fraction(0)
+ORDERS = (*map(Fraction, (8, 2, 32, 16, 4, 64, 12, 6, 24, 3, 256)), Fraction(3, 2))  # best first
+_RISING = tuple(map(Fraction, ("1.1", "1.3", "1.7", "2.5", "4", "7", "12", "20")))
+_FEW = (Fraction(2), Fraction(16))
+_MOST_ORDERS = 3  # at which cells are counted
+_ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
+_PURE, _RHO, _MU = Figure("epsilon", _ZERO), Figure("zcdp"), Figure("gdp")
 _ROUGHLY = Fraction(1, 10**6)  # of what is converted
-_NARROW = Fraction(1, 10**4)  # so well known, no conversion helps
-_LARGEST_RESPONSE = 1000  # pure epsilon; beyond, its randomized response tells nothing
+_NARROW, _NARROW_CELLS = Fraction(1, 10**4), Fraction(1, 100)  # so well known, no more helps
+_LARGEST = 1000  # pure epsilon; beyond, its randomized response and its Gaussian tell nothing
 _MOST, _LEAST = 10**4, Fraction(1, 10**6)  # mu of a Gaussian that is asked what it costs
-_SHIFT = 10**20  # digits of a root
 _EACH = 50_000  # units of work
+_CAP = 256  # bits
 
 
 class Known:
@@ -75,43 +111,65 @@ class Known:
         for figure in figures:
             self.learn(figure, self.of(figure))
 
-    def _each(self, quantity: str) -> list[tuple[Fraction, Enclosure]]:
-        return [
-            (figure.at, value)
-            for figure, value in self._held.items()
-            if figure.quantity == quantity and figure.at is not None
-        ]
+    def _at(self, quantity: str) -> list[tuple[Fraction, Enclosure]]:
+        """What was learnt of it, by what it is at, rising."""
+        return sorted(
+            (
+                (figure.at, value)
+                for figure, value in self._held.items()
+                if figure.quantity == quantity and figure.at is not None
+            ),
+            key=lambda point: point[0],
+        )
+
+    def _end(self, figure: Figure) -> Endpoint:
+        return self._held.get(figure, Enclosure.unknown()).upper
 
     def _ordered(self, figure: Figure) -> Iterator[Enclosure]:
         """What order alone tells."""
-        at, pure = figure.at, self._held.get(Figure("epsilon", _ZERO), Enclosure.unknown())
+        at = figure.at
         if figure.quantity in ("epsilon", "delta") and at is not None:
-            inverse = "delta" if figure.quantity == "epsilon" else "epsilon"
-            yield from _falling(at, self._each(figure.quantity))
-            yield from _inverted(at, self._each(inverse))
-            if figure == ("epsilon", _ZERO):
-                yield from (_from(value.lower) for _, value in self._each("renyi"))
+            for here, value in self._at(figure.quantity):
+                yield _to(value) if here <= at else _from(value)
+            for here, value in self._at("delta" if figure.quantity == "epsilon" else "epsilon"):
+                # (here, value) holds, with more of either too; with less than value, nothing does
+                if value.at_most(at) is True:
+                    yield Enclosure(_ZERO, here)
+                elif value.greater_than(at) is True:
+                    yield Enclosure(here, _INFINITY)
+            if figure == _PURE:
+                yield from (_from(value) for _, value in self._at("renyi"))
         elif figure.quantity == "renyi" and at is not None:
-            yield _to(pure.upper)
-            for order, value in self._each("renyi"):
-                yield _to(value.upper) if order >= at else _from(value.lower)
-            yield _to(self._rho().times(at).upper)
-        elif figure.quantity == "zcdp":
+            yield Enclosure(_ZERO, self._end(_PURE))
+            for order, value in self._at("renyi"):
+                yield _to(value) if order >= at else _from(value)
+            yield _to(self._rho().times(at))
+        elif figure == _RHO:
             yield self._rho()
-        elif figure.quantity == "gdp":
-            yield _from(_root(self._rho().times(2).lower))
+        elif figure == _MU:
+            yield _from(root_of(self._rho().times(2)))
 
     def _rho(self) -> Enclosure:
         """The supremum of D(a)/a; at most mu^2/2 (a Gaussian's), and epsilon^2/2 of a pure epsilon
         (Bun and Steinke, TCC 2016, Proposition 1.4).
+
+        Divergences rise with their order: between two of these, D(a)/a is at most the later one
+        over the earlier order, below all of them at most the first one, as a > 1, and above all at
+        most the pure epsilon over the last order.
         """
-        found = self._held.get(Figure("zcdp"), Enclosure.unknown())
-        for order, value in self._each("renyi"):
-            found = meeting(Figure("zcdp"), found, _from(value.times(1 / order).lower))
-        for figure in (Figure("gdp"), *([] if self._one_way else [Figure("epsilon", _ZERO)])):
-            high = self._held.get(figure, Enclosure.unknown()).upper
-            if high != _INFINITY:
-                found = meeting(Figure("zcdp"), found, _to(Fraction(high) ** 2 / 2))
+        found, curve = self._held.get(_RHO, Enclosure.unknown()), self._at("renyi")
+        for order, value in curve:
+            found = meeting(_RHO, found, _from(value.times(1 / order)))
+        ends = [*(value.upper for _, value in curve), self._end(_PURE)]
+        if _INFINITY not in ends:
+            orders = (Fraction(1), *(order for order, _ in curve))
+            most = max(Fraction(end) / order for end, order in zip(ends, orders, strict=True))
+            found = meeting(_RHO, found, Enclosure(_ZERO, most))
+        for figure in (_MU, *([] if self._one_way else [_PURE])):
+            if (high := self._end(figure)) != _INFINITY:
+                most = Fraction(high) ** 2 / 2
+                by = self._held[figure].by if figure == _MU else ()
+                found = meeting(_RHO, found, Enclosure(_ZERO, most, by=by))
         return found
 
     def _conversions(self, figure: Figure) -> Iterator[Callable[[], Endpoint]]:
@@ -119,66 +177,218 @@ class Known:
         at = figure.at
         for dominating in self._dominating(figure):
             yield lambda other=dominating: self._cost(other, figure).upper  # type: ignore[misc]
-        rho = self._rho().upper
-        orders = [each for each in self._each("renyi") if each[1].is_finite()]
-        if figure.quantity == "epsilon" and at:
-            yield partial(_of_rho, zcdp_to_epsilon, rho, at)
-            yield from (partial(epsilon_of, order, value.upper, at) for order, value in orders)
-        if figure.quantity == "delta" and at is not None:
-            yield partial(_of_rho, zcdp_to_delta, rho, at)
-            yield from (partial(delta_of, order, value.upper, at) for order, value in orders)
+        if (figure.quantity == "epsilon" and at) or (figure.quantity == "delta" and at is not None):
+            bound, convert = (
+                (epsilon_of, zcdp_to_epsilon)
+                if figure.quantity == "epsilon"
+                else (delta_of, zcdp_to_delta)
+            )
+            yield partial(_of_rho, convert, self._rho().upper, at)
+            for order, value in self._at("renyi"):
+                if value.is_finite():
+                    yield partial(bound, order, value.upper, at)
 
     def _dominating(self, figure: Figure) -> Iterator[Scenario]:
         """Other mechanisms than which this one is not less private."""
-        pure = self._held.get(Figure("epsilon", _ZERO), Enclosure.unknown()).upper
-        mu = self._held.get(Figure("gdp"), Enclosure.unknown()).upper
+        pure, mu = self._end(_PURE), self._end(_MU)
         others: list[Mechanism] = []
-        if 0 < pure <= _LARGEST_RESPONSE and figure != ("epsilon", _ZERO) and not self._one_way:
+        if 0 < pure <= _LARGEST and figure != _PURE and not self._one_way:
             others.append(RandomizedResponse(Fraction(pure)))
-        if _LEAST <= mu <= _MOST and figure.quantity != "gdp":
+        if _LEAST <= mu <= _MOST and figure != _MU:
             others.append(ContinuousNoise(Shape.GAUSSIAN, 1 / Fraction(mu)))
         return (
             other for other in ((Use(noise, 1),) for noise in others) if other != self._scenario
         )
 
 
-def quick_figures(scenario: Scenario, cost: Cost, orders: Sequence[Fraction] = ORDERS) -> Known:
-    """What a few milliseconds tell of most mechanisms, whatever time is left."""
-    found = Known(scenario, cost)
-    for figure in (Figure("epsilon", _ZERO), *(Figure("renyi", order) for order in orders)):
-        ask = partial(cost, scenario, figure)
-        found.learn(figure, budget.quickly(ask, Enclosure.unknown(), _EACH))
-    return found
+def _to(value: Enclosure) -> Enclosure:
+    return Enclosure(_ZERO, value.upper, by=value.by)
 
 
-def _to(upper: Endpoint) -> Enclosure:
-    return Enclosure(_ZERO, upper)
-
-
-def _from(lower: Endpoint) -> Enclosure:
-    return Enclosure(lower, _INFINITY)
-
-
-def _falling(at: Fraction, points: list[tuple[Fraction, Enclosure]]) -> Iterator[Enclosure]:
-    for place, value in points:
-        yield _to(value.upper) if place <= at else _from(value.lower)
-
-
-def _inverted(at: Fraction, points: list[tuple[Fraction, Enclosure]]) -> Iterator[Enclosure]:
-    """(place, value) holds; so do all with more of either. With less than value, nothing does."""
-    for place, value in points:
-        if value.at_most(at) is True:
-            yield _to(place)
-        elif value.greater_than(at) is True:
-            yield _from(place)
+def _from(value: Enclosure) -> Enclosure:
+    return Enclosure(value.lower, _INFINITY, by=value.by)
 
 
 def _of_rho(convert: Callable[..., Conversion], rho: Endpoint, at: Fraction) -> Endpoint:
     return rho if rho == _INFINITY else convert(Fraction(rho), at, _ROUGHLY).value.upper
 
 
-def _root(square: Endpoint) -> Endpoint:
-    """At most the root."""
-    if square == _INFINITY:
-        return square
-    return Fraction(math.isqrt(math.floor(Fraction(square) * _SHIFT**2)), _SHIFT)
+# -- with little work -----------------------------------------------------------------------------
+
+
+def quick_figures(scenario: Scenario, cost: Cost, orders: Sequence[Fraction] = ORDERS) -> Known:
+    """What a few milliseconds tell of most mechanisms, whatever time is left."""
+    found = Known(scenario, cost)
+    for figure in (_PURE, *(Figure("renyi", order) for order in orders)):
+        ask = partial(cost, scenario, figure)
+        found.learn(figure, quickly(ask, Enclosure.unknown(), _EACH))
+    return found
+
+
+def first_bounds(uses: Scenario, cost: Cost, orders: Sequence[Fraction] = ()) -> Known:
+    """Rényi divergences, rho and mu of any list, by a Gaussian and by cells.
+
+    orders: at which divergences are asked for; none where it is rho or mu.
+    """
+    found = Known(uses, cost)
+    if (square := _square(uses)) is not None:
+        most = root_of(Enclosure.exactly(square)).upper
+        found.learn(_MU, Enclosure(_ZERO, most, by=("Gaussian envelope",)))
+        found.learn(_RHO, Enclosure(_ZERO, square / 2, by=("Gaussian envelope",)))
+    least = [Fraction(2)] if max(orders, default=_ZERO) > 2 else []
+    counted = sorted({*orders[:_MOST_ORDERS], *least}) if orders else None
+    for order in counted or (_RISING if square is None else _FEW):
+        value = _by_cells(uses, order)
+        if orders and not value.is_within(_NARROW_CELLS):
+            value = value.intersection(_sampled(uses, order))
+        found.learn(Figure("renyi", order), value)
+        if not (value.lower or value.is_finite()):  # the others take as long
+            return found
+    with suppress(ArithmeticError):
+        unknown = Enclosure.unknown()
+        pure = [
+            quickly(partial(divergence.pure_epsilon, one, _ROUGHLY), unknown).times(times)
+            for one, times in uses
+        ]
+        found.learn(_PURE, _to(Enclosure.total(pure)))
+    return found
+
+
+def _square(uses: Scenario) -> Fraction | None:
+    """mu^2, at most; None where some use has none that is known quickly."""
+    total = _ZERO
+    for mechanism, times in uses:
+        found: Fraction | None = None
+        with suppress(ArithmeticError):
+            found = quickly(partial(_mu, mechanism), None)
+        if found is None:
+            return None
+        total += times * found**2
+    return total
+
+
+def _mu(mechanism: Mechanism) -> Fraction | None:
+    """By the law's envelope, or by what its pure epsilon allows."""
+    if (own := divergence.without_outcomes(mechanism)) is not None:
+        most = own.gdp(_ROUGHLY, _CAP)
+        return Fraction(most.upper) if most.is_finite() else None
+    with suppress(NoEnvelopeError):
+        return _distance(unsampled(mechanism))
+    if isinstance(mechanism, OneWay | OnePair):  # the other way round it may cost more
+        return None
+    pure = divergence.pure_epsilon(mechanism, _ROUGHLY)
+    if not pure.is_finite() or pure.upper > _LARGEST:
+        return None
+    return Fraction(enclose(of_pure(ball(Fraction(pure.upper)))).upper)
+
+
+def _by_cells(uses: Scenario, order: Fraction) -> Enclosure:
+    best, unknown = Enclosure.exactly(0), Enclosure.unknown()
+    for scenario in dearest(uses):
+        total = Enclosure.exactly(0)
+        for use in scenario:
+            one = unknown
+            with suppress(ArithmeticError):
+                one = quickly(partial(renyi_by_cells, use, order), unknown)
+            total = total.plus(one)
+        best = best.maximum(total.found_by("cells of the losses"))
+    return best
+
+
+def _sampled(uses: Scenario, order: Fraction) -> Enclosure:
+    """By Gaussians: what dominates a mechanism of which nobody is sampled does so sampled alike."""
+
+    def measured() -> Enclosure:
+        most = Enclosure.exactly(0)
+        for scenario in dearest(uses):
+            each = (
+                divergence.renyi_divergence(one, order, _ROUGHLY).times(times)
+                for one, times in _enveloped(scenario)
+            )
+            most = most.maximum(Enclosure.total(each))
+        return Enclosure(_ZERO, most.upper, by=("Gaussian envelope",))
+
+    with suppress(ArithmeticError, NoEnvelopeError):
+        return quickly(measured, Enclosure.unknown())
+    return Enclosure.unknown()
+
+
+# -- epsilon and delta of one scenario, from above ------------------------------------------------
+
+
+def by_envelope(uses: Scenario, figure: Figure) -> Enclosure:
+    """Bounds of epsilon at a delta above 0, or of delta at an epsilon; anything if it has none."""
+    assert figure.at is not None
+    try:
+        parts, _ = parts_of(_enveloped(uses))
+    except NoEnvelopeError:
+        return figure.trivial
+    measured = profile.epsilon if figure.quantity == "epsilon" else profile.delta
+    most = measured(parts, figure.at, _ROUGHLY).upper
+    return Enclosure(_ZERO, most, by=("Gaussian envelope",))
+
+
+def _enveloped(uses: Sequence[Use]) -> list[Use]:
+    """The Gaussians that dominate them, the same way round. Raises NoEnvelopeError."""
+    return [Use(_gaussian(mechanism), times) for mechanism, times in uses]
+
+
+def _gaussian(mechanism: Mechanism) -> Mechanism:
+    """The Gaussian that dominates it, the same way round. Raises NoEnvelopeError."""
+    noise = continuous(mechanism)
+    if noise is not None and noise.shape is Shape.GAUSSIAN:
+        return noise
+    inner = unsampled(mechanism)
+    if isinstance(inner, ContinuousNoise) and inner.shape is Shape.GAUSSIAN:
+        return mechanism
+    return likewise(mechanism, ContinuousNoise(Shape.GAUSSIAN, Fraction(1), _distance(inner)))
+
+
+def _distance(noise: Mechanism) -> Fraction:
+    """At least the mu with which noise on a number, nobody sampled, is mu-GDP, by its envelope.
+
+    Raises NoEnvelopeError.
+    """
+    if not isinstance(noise, AdditiveNoise) or noise.farthest == 0:
+        raise NoEnvelopeError("only noise on a number has the Gaussian envelope")
+    return distance_at(unit_parameter(noise.law).upper, noise.farthest**2)
+
+
+def by_orders(uses: Scenario, figure: Figure) -> Enclosure:
+    """Bounds of epsilon at a delta above 0, or of delta at an epsilon, by the orders in time."""
+    assert figure.at is not None
+    bound = epsilon_of if figure.quantity == "epsilon" else delta_of
+    found = figure.trivial
+    with suppress(ArithmeticError, OutOfTimeError):  # those that are known tell what they tell
+        for order in ORDERS:
+            total = Enclosure.total(
+                divergence.renyi_divergence(mechanism, order, _ROUGHLY).times(times)
+                for mechanism, times in uses
+            )
+            if total.is_finite():
+                most = bound(order, total.upper, figure.at)
+                found = found.intersection(Enclosure(_ZERO, most, by=("Rényi divergences",)))
+    return found
+
+
+def surcharge(order: Fraction, delta: Fraction) -> arb:
+    """What an (order, r)-RDP bound has to be raised by to be the epsilon of (epsilon, delta)-DP."""
+    a = ball(order)
+    return -(a * ball(delta)).log() / (a - 1) + (1 - 1 / a).log()
+
+
+def epsilon_of(order: Fraction, renyi: Endpoint, delta: Fraction) -> Endpoint:
+    """At most this epsilon at this delta, by a finite divergence of this order."""
+    bound = refine(lambda: ball(Fraction(renyi)) + surcharge(order, delta), width=_ROUGHLY)
+    return max(bound.upper, _ZERO)
+
+
+def delta_of(order: Fraction, renyi: Endpoint, epsilon: Fraction) -> Endpoint:
+    """At most this delta at this epsilon."""
+
+    def bound() -> arb:
+        a = ball(order)
+        gap = ball(Fraction(renyi) - epsilon)
+        return ((a - 1) * (gap + (a - 1).log()) - a * a.log()).exp()
+
+    return min(refine(bound, width=_ROUGHLY).upper, Fraction(1))

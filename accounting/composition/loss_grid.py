@@ -20,7 +20,6 @@ distances on both sides and the mass are all that counts.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -64,10 +63,9 @@ class Grid:
 
     def odds(self, k: int) -> arb:
         """e^loss."""
-        found = self._odds.get(k)
-        if found is None:
-            found = self._odds[k] = self.loss(k).exp()
-        return found
+        if k not in self._odds:
+            self._odds[k] = self.loss(k).exp()
+        return self._odds[k]
 
     def loss(self, k: int) -> arb:
         """That of point k."""
@@ -120,21 +118,6 @@ class GridLaw:
         """The points that have mass, in rising order."""
         return sorted(self.masses)
 
-    def trimmed(self, tail: Fraction) -> GridLaw:
-        """Fewer points: up to this mass raised from below them, and as much made infinite."""
-        points, most = self.points(), ball(tail)
-        low, high, raised, infinite = 0, len(points), arb(0), arb(0)
-        while low + 1 < high and raised + self.masses[points[low]] <= most:
-            raised += self.masses[points[low]]
-            low += 1
-        while low + 1 < high and infinite + self.masses[points[high - 1]] <= most:
-            high -= 1
-            infinite += self.masses[points[high]]
-        kept = {k: self.masses[k] for k in points[low:high]}
-        law = GridLaw(self.grid, kept, self.infinite + infinite)
-        law.put(points[low], raised)
-        return law
-
     def delta(self, level: arb) -> arb:
         """delta(level)."""
         found = self.infinite
@@ -155,22 +138,6 @@ class GridLaw:
         return enclose(((p - delta) / q).log().max(arb(0))).upper if p > delta else Fraction(0)
 
 
-class _Profile:
-    """delta at the grid's points, from the masses above each of them."""
-
-    def __init__(self, law: GridLaw) -> None:
-        self.law, self.points = law, law.points()
-        p, q = [law.infinite], [arb(0)]
-        for k in reversed(self.points):
-            p.append(p[-1] + law.masses[k])
-            q.append(q[-1] + law.masses[k] / law.grid.odds(k))
-        self.p, self.q = p[::-1], q[::-1]
-
-    def at(self, k: int) -> arb:
-        place = bisect_right(self.points, k)
-        return self.p[place] - self.law.grid.odds(k) * self.q[place]
-
-
 def largest(laws: Sequence[GridLaw]) -> GridLaw:
     """One that dominates these."""
     grid = laws[0].grid
@@ -187,15 +154,17 @@ def with_slack(law: GridLaw, slack: arb) -> GridLaw:
     Then delta <= P - odds Q + slack (1 + odds). The true profile is convex, 1 at odds 0, and falls:
     any chord from there to a bound is above it, and any bound holds from its point on.
     """
-    profile = _Profile(law)
-    values = [profile.at(k) + slack * (1 + law.grid.odds(k)) for k in profile.points]
+    points, values, p, q = law.points(), list[arb](), law.infinite, arb(0)
+    for k in reversed(points):  # p and q are of the losses above
+        ratio = law.grid.odds(k)
+        values.append(p - ratio * q + slack * (1 + ratio))
+        p, q = p + law.masses[k], q + law.masses[k] / ratio
+    values.reverse()
     if not values:
         return GridLaw(law.grid, infinite=arb(1))
     turn = min(range(len(values)), key=lambda i: values[i].mid())
-    start = min(
-        range(turn + 1), key=lambda i: ((values[i] - 1) / law.grid.odds(profile.points[i])).mid()
-    )
-    return law_of_chords(law.grid, profile.points[start : turn + 1], values[start : turn + 1])
+    start = min(range(turn + 1), key=lambda i: ((values[i] - 1) / law.grid.odds(points[i])).mid())
+    return law_of_chords(law.grid, points[start : turn + 1], values[start : turn + 1])
 
 
 def law_of_chords(grid: Grid, nodes: Sequence[int], values: Sequence[arb]) -> GridLaw:
@@ -219,7 +188,6 @@ def law_of_chords(grid: Grid, nodes: Sequence[int], values: Sequence[arb]) -> Gr
 
 _MOST_LISTED = 1 << 21  # of all residues and shifts together
 _FEW = 1 << 16  # outcomes of one pair, of which each is listed
-_MOST_SCATTERED = 1000  # points; of more than these also the gaps between them are stored
 _FINE = 512  # times finer than the losses spread blocks are, at least
 
 
@@ -241,7 +209,7 @@ def dominating_laws(mechanism: Mechanism, grid: Grid, tail: Fraction) -> list[Gr
         law = _spread(laws[0] if len(laws) == 1 else dominating(laws), grid)
         slack = max(pair.slack for pair in pairs)
         found.append(with_slack(law, ball(slack)) if slack else law)
-    return [law.trimmed(tail) if len(law.masses) > _MOST_SCATTERED else law for law in found]
+    return found
 
 
 def _pairs(mechanism: Mechanism) -> Iterable[Pair]:

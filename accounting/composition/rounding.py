@@ -1,43 +1,76 @@
-"""epsilon and delta of real vectors that are rounded at random before integer noise is added.
+"""epsilon and delta of vectors that Gaussians dominate but for a little mass: bounds from above.
 
-What is bounded here is from above only; neighbours differ by one user, added or removed, both ways
-round. The least of these (proofs: `docs/rounding.md`):
+*Rounded at random* before integer noise is added; neighbours differ by one user, added or removed,
+both ways round. The least of two (proofs: `docs/rounding.md`):
 
-*Rényi*: `envelope.rounded_renyi`, which adds up over uses, also adaptive ones.
+- Rényi: `envelope.rounded_renyi`, which adds up over uses, also adaptive ones.
+- Gaussian, where the dimension is known: `envelope.rounded_distance`. With b the mass that all uses
+  together miss there is a law G, (1 - b) G <= P <= G + b, that the Gaussians dominate, so that with
+  their profile delta_G
 
-*Gaussian*, where the dimension is known: `envelope.rounded_distance`. With b the mass that all uses
-together miss there is a law G, (1 - b) G <= P <= G + b, that the Gaussians dominate, so that with
-their profile delta_G
+      P(S) - e^eps Q(S) <= delta_G(eps) + b,    Q(S) - e^eps P(S) <= delta_G(eps + log(1 - b)).
 
-    P(S) - e^eps Q(S) <= delta_G(eps) + b,    Q(S) - e^eps P(S) <= delta_G(eps + log(1 - b)).
+  The first is of the sampled Gaussians where the user is removed, the second where one is added.
 
-The first is of the sampled Gaussians where the user is removed, the second where one is added.
+*Binomial noise*, which has no Gaussian envelope of its own: each use is that of a law which has
+one, but for a little mass (`envelope.trimmed`). A coordinate that v does not move tells nothing, so
+that d of them count at most, and K uses, sampled or not, adaptive ones included, are within s = K d
+tau in total variation on either side:
+
+    P(S) <= P'(S) + s <= e^eps Q'(S) + delta_G(eps) + s <= e^eps Q(S) + delta_G(eps) + (1 + e^eps) s
+
+with delta_G of the Gaussians that dominate the uses of that law. e^eps < 3^ceil(eps) is enough.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-
-from flint import arb
+from typing import TypeAlias
 
 from ...exact.budget import OutOfTimeError
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ExactInput, ball, exact, whole
 from ...exact.precision import enclose, working_precision
+from ...mechanisms.laws.binomial import Binomial
 from ...mechanisms.laws.law import Law
+from ...mechanisms.reach import Reach
+from ...mechanisms.vector import VectorNoise
 from ..divergences.conversion import Curve, renyi_to_delta, renyi_to_epsilon
-from ..envelope import rounded_distance, rounded_renyi
+from ..envelope import NoEnvelopeError, distance_at, rounded_distance, rounded_renyi, trimmed
 from ..losses.continuous import profile
 from ..losses.continuous.inversion import Parts
 from ..losses.continuous.sampled_gaussian import SampledGaussian
 
 _BITS = 128
-_WIDTH = Fraction(1, 10**6)
+_WIDTH, _NARROW = Fraction(1, 10**6), Fraction(1, 10**9)
 _SHARES = [Fraction(1, 10**n) for n in (1, 2, 3, 4)]  # of delta, for what is missed
 _SHARE = [Fraction(1, 100)]  # the same, where it takes long
-_INFINITY = Decimal("Infinity")
+_TRIMMED = Fraction(1, 1000)  # of delta, for what is left out of binomial noise
+_LARGEST = 1000  # epsilon of binomial noise
+_START = Fraction(1, 10**9)
+_ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
+
+Repeated: TypeAlias = Sequence[tuple[VectorNoise, int]]
+
+
+def _gaussians(uses: Sequence[tuple[Fraction, Fraction, int]]) -> tuple[Parts, Parts]:
+    """(rate, distance, times) each: where a user is removed, and where one is added."""
+    removed, added = (
+        [(SampledGaussian(rate, 1 / distance, way), times) for rate, distance, times in uses]
+        for way in (True, False)
+    )
+    return removed, added
+
+
+def _plus(end: Endpoint, more: Fraction) -> Endpoint:
+    return _INFINITY if end == _INFINITY else Fraction(end) + more
+
+
+# -- rounded at random ----------------------------------------------------------------------------
 
 
 def rounded_epsilon(
@@ -62,8 +95,7 @@ def rounded_epsilon(
     """
     level = exact(delta, "delta", above=0, below=1)
     found: list[Endpoint] = []
-    for distance, missed in _distances(law, l2, dimension, times, level, rate):
-        removed, added = _gaussians(distance, times, rate)
+    for (removed, added), missed in _distances(law, l2, dimension, times, level, rate):
         one = profile.epsilon(removed, level - missed, _WIDTH).upper
         other = profile.epsilon(added, level, _WIDTH).upper
         found.append(max(one, _plus(other, _lost(missed))))
@@ -73,7 +105,7 @@ def rounded_epsilon(
     except OutOfTimeError:
         if not found:
             raise
-    return Enclosure(Fraction(0), min(found))
+    return Enclosure(_ZERO, min(found))
 
 
 def rounded_delta(
@@ -88,15 +120,14 @@ def rounded_delta(
     level = exact(epsilon, "epsilon", at_least=0)
     curve = _curve(law, l2, dimension, times, rate)
     best: Endpoint = min(renyi_to_delta(curve, level, width=_WIDTH).value.upper, Fraction(1))
-    for distance, missed in _distances(law, l2, dimension, times, Fraction(best), rate):
-        removed, added = _gaussians(distance, times, rate)
+    for (removed, added), missed in _distances(law, l2, dimension, times, Fraction(best), rate):
         one = _plus(profile.delta(removed, level, _WIDTH).upper, missed)
         left = level - _lost(missed)
-        other = profile.delta(added, max(left, Fraction(0)), _WIDTH).upper
+        other = profile.delta(added, max(left, _ZERO), _WIDTH).upper
         if left < 0:  # Q(S) - P(S) is at most the total variation distance
             other = _plus(other, missed)
         best = min(best, max(one, other))
-    return Enclosure(Fraction(0), best)
+    return Enclosure(_ZERO, best)
 
 
 def _curve(law: Law, l2: ExactInput, dimension: int | None, times: int, rate: ExactInput) -> Curve:
@@ -115,31 +146,68 @@ def _curve(law: Law, l2: ExactInput, dimension: int | None, times: int, rate: Ex
 
 def _distances(
     law: Law, l2: ExactInput, dimension: int | None, times: int, delta: Fraction, rate: ExactInput
-) -> Iterator[tuple[Fraction, Fraction]]:
-    """Of Gaussians that dominate each use, and the probability that all uses together miss."""
+) -> Iterator[tuple[tuple[Parts, Parts], Fraction]]:
+    """Gaussians that dominate all uses, and the probability that these together miss."""
+    share = exact(rate, "rate", at_least=0, at_most=1)
     if dimension is None or delta == 0 or exact(l2, "l2") == 0:
         return
-    for share in _SHARES if exact(rate, "rate") == 1 else _SHARE:
-        missed = delta * share
-        yield rounded_distance(law, l2, dimension, missed / times), missed
-
-
-def _gaussians(distance: Fraction, times: int, rate: ExactInput) -> tuple[Parts, Parts]:
-    """All uses, where a user is removed, and where one is added."""
-    share = exact(rate, "rate", at_least=0, at_most=1)
-    removed, added = (SampledGaussian(share, 1 / distance, way) for way in (True, False))
-    return [(removed, times)], [(added, times)]
+    for part in _SHARES if share == 1 else _SHARE:
+        missed = delta * part
+        distance = rounded_distance(law, l2, dimension, missed / times)
+        yield _gaussians([(share, distance, times)]), missed
 
 
 def _lost(missed: Fraction) -> Fraction:
-    """-log(1 - missed)."""
+    """-log(1 - missed), rounded up."""
     with working_precision(_BITS):
-        return _above(-(-ball(missed)).log1p())
+        return Fraction(enclose(-(-ball(missed)).log1p()).upper)
 
 
-def _above(value: arb) -> Fraction:
-    return Fraction(enclose(value.upper()).upper)
+# -- binomial noise -------------------------------------------------------------------------------
 
 
-def _plus(end: Endpoint, more: Fraction) -> Endpoint:
-    return _INFINITY if end == _INFINITY else Fraction(end) + more
+def is_trimmable(one: VectorNoise) -> bool:
+    """Is this about it: binomial noise, of integer vectors?"""
+    return isinstance(one.law, Binomial) and isinstance(one.reach, Reach)
+
+
+def trimmed_epsilon(uses: Repeated, delta: Fraction) -> Enclosure:
+    """At most what these uses, each so many times, cost at this delta: an enclosure from 0 on."""
+    level = 1
+    while level <= _LARGEST:
+        try:
+            ways = _trimmed(uses, delta * _TRIMMED / (1 + 3**level))
+        except NoEnvelopeError:
+            break
+        most = max(profile.epsilon(way, delta * (1 - _TRIMMED), _NARROW).upper for way in ways)
+        if most <= level:
+            return Enclosure(_ZERO, most)
+        level = level * 4 if most == _INFINITY else max(2 * level, math.ceil(Fraction(most)))
+    return Enclosure.unknown()
+
+
+def trimmed_delta(uses: Repeated, epsilon: Fraction) -> Enclosure:
+    """The same at this epsilon."""
+    best, charged = Enclosure.probability(), _START
+    with suppress(NoEnvelopeError):
+        for _ in range(2 if epsilon <= _LARGEST else 0):  # left out: a share of what was found last
+            ways = _trimmed(uses, charged / (1 + 3 ** math.ceil(epsilon)))
+            most = max(Fraction(profile.delta(way, epsilon, _NARROW).upper) for way in ways)
+            best = best.intersection(Enclosure(_ZERO, min(most + charged, Fraction(1))))
+            if not most:
+                break
+            charged = most * _TRIMMED
+    return best
+
+
+def _trimmed(uses: Repeated, total: Fraction) -> tuple[Parts, Parts]:
+    """The Gaussians of all uses, but for this total variation.
+
+    Raises NoEnvelopeError where some law has too few outcomes to leave out so little.
+    """
+    times, found = sum(count for _, count in uses), []
+    for one, count in uses:
+        assert isinstance(one.law, Binomial) and isinstance(one.reach, Reach)
+        unit = trimmed(one.law, total / (times * one.reach.most_coordinates)).mu
+        found.append((one.rate, distance_at(unit, one.reach.largest_square), count))
+    return _gaussians(found)

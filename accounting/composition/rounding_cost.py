@@ -26,7 +26,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from attrs import frozen
+from attrs import astuple, frozen
 
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import working_precision
@@ -111,15 +111,7 @@ def table(costs: list[RoundingCost]) -> str:
     head = "| bits | norm | published | conditional | nearest | Rényi | best | Gaussian |"
     lines = [head, "|" + "---:|" * 8]
     for cost in costs:
-        ways = (
-            cost.published,
-            cost.conditional,
-            cost.nearest,
-            cost.renyi,
-            cost.best,
-            cost.gaussian,
-        )
-        cells = [f"{math.ceil(1000 * way) / 1000:.3f}" for way in ways]
+        cells = [f"{math.ceil(1000 * way) / 1000:.3f}" for way in astuple(cost)[3:]]
         lines.append(f"| {cost.bits} | {float(cost.norm):.0f} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

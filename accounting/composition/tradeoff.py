@@ -34,6 +34,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any, TypeAlias
 
+import numpy as np
 from attrs import evolve, frozen
 from flint import arb
 
@@ -45,13 +46,24 @@ from ...mechanisms.continuous import continuous
 from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.mechanism import Mechanism, OnePair, OneWay, either_way
 from ...mechanisms.pair import TwoWayPair
-from ..convex import Vertex, balls, polygon_below
 from ..losses.continuous.uses import line_law
 from ..scenario import Scenario, Use, scenarios
-from .curves import MOST_POINTS, Composed, Curve, Profile, profile
+from .curves import (
+    MOST_POINTS,
+    Composed,
+    Curve,
+    Profile,
+    Vertex,
+    balls,
+    bounds_between,
+    polygon_below,
+    profile,
+    shade,
+)
 from .vectors import sides_of
 
 _BITS = 256
+_FINE = 2000  # places where bounds are drawn
 _ROUGH = Fraction(1, 100)
 _ZERO = Enclosure.exactly(0)
 
@@ -93,10 +105,28 @@ class Tradeoff(Curve):
             for row, more in zip(super().rows(), besides, strict=True)
         ]
 
-    def _drawn(self, ax: Any) -> Any:
-        from .plots import plot_tradeoff
+    def _draw(self, ax: Any) -> None:
+        """The type II error against the type I error; guessing, and what is symmetric, beside it.
 
-        return plot_tradeoff(self, ax)
+        Each direction is convex; what is shaded, the smaller of the two, need not be.
+        """
+        at = np.linspace(float(self.alphas[0]), float(self.alphas[-1]), _FINE)
+        errors = [ball(alpha) for alpha in self.alphas]
+        forward, backward, hull = (
+            bounds_between(at, errors, betas) for betas in (self.forward, self.backward, self.hull)
+        )
+        shade(ax, at, np.minimum(forward[0], backward[0]), np.minimum(forward[1], backward[1]))
+        if self.forward != self.backward:
+            for high, style, label in (
+                (forward[1], "-.", "D ruled out"),
+                (backward[1], (0, (1, 1)), "D\u2032 ruled out"),
+                (hull[1], "--", "symmetric convex hull"),
+            ):
+                ax.plot(at, high, linestyle=style, linewidth=0.8, label=label)
+        ax.plot([0, 1], [1, 0], linestyle=":", color="grey", linewidth=1, label="guessing")
+        ax.set_xlabel("type I error α")
+        ax.set_ylabel("type II error β")
+        ax.legend()
 
 
 def tradeoff(
@@ -152,8 +182,7 @@ def _profiles(
     found = scenarios(uses)
     ways = (known, known)
     if len(found) > 1:
-        second = _within(known, measure(found[1]), known, width)
-        first = _within(known, measure(found[0]), second, width)
+        first, second = (profile(measure(way), known.epsilons, 0, width) for way in found)
         ways = (first, second)
     if _is_one_pair(uses):
         return ways, ways
@@ -163,24 +192,6 @@ def _profiles(
         return ways, (none, none)
     first = profile(measure(ahead), known.epsilons, 0, width)
     return ways, (first, profile(measure(back), known.epsilons, 0, width))
-
-
-def _within(known: Profile, way: Composed, other: Profile, width: Fraction) -> Profile:
-    """One of two ways of which the larger is known: measured where it is not the larger itself.
-
-    Both are the total variation distance at epsilon = 0.
-    """
-    deltas = dict(zip(known.epsilons, known.deltas, strict=True))
-    asked = [
-        at
-        for at, most, beside in zip(known.epsilons, known.deltas, other.deltas, strict=True)
-        if at and most.upper and not beside.upper < most.lower
-    ]
-    if asked:
-        measured = profile(way, asked, 0, width)
-        for at, delta in measured.points():
-            deltas[at] = delta.intersection(Enclosure(Fraction(0), deltas[at].upper))
-    return Profile(known.epsilons, tuple(deltas.values()))
 
 
 def _is_one_pair(uses: Sequence[Use]) -> bool:

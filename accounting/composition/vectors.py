@@ -21,52 +21,51 @@ from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache, partial, reduce
-from typing import TypeVar
 
 from attrs import evolve, frozen
 
 from ...exact.budget import in_any_case, in_time, unhurried
 from ...exact.enclosure import Enclosure, Endpoint
 from ...mechanisms.continuous import ContinuousNoise, Shape
-from ...mechanisms.dominating import Dominated, Dominating, Parts, Profiled, RenyiCurve, dominated
+from ...mechanisms.dominating import Dominating, Parts, Profiled, RenyiCurve, dominated
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay, either_way
 from ...mechanisms.protocols.federated.rounding import Stochastic
 from ...mechanisms.rounded import RoundedReach
-from ...mechanisms.sampled import RandomRate, bare, likewise, unsampled
+from ...mechanisms.sampled import RandomRate, bare
 from ...mechanisms.vector import VectorNoise, vector
 from ..envelope import (
     NoEnvelopeError,
     distance_at,
-    rounded_distance,
     rounded_renyi,
     unit_parameter,
 )
 from ..figure import Figure
 from ..scenario import Use
 from . import divergence
-from .attained import attained
-from .binned import binned
-from .profiled import own_delta, own_epsilon_below
-from .rounding import rounded_delta, rounded_epsilon
-from .trimmed_vectors import Repeated, is_trimmable, trimmed_delta, trimmed_epsilon
+from .rounding import (
+    Repeated,
+    is_trimmable,
+    rounded_delta,
+    rounded_epsilon,
+    trimmed_delta,
+    trimmed_epsilon,
+)
+from .single import attained, own_delta, own_epsilon_below
 
 OPEN = "the worst-case neighbour is not known: between one that is attained and what dominates all"
 
-_LITTLE = 0.3  # seconds of the processor
 MOST_MOVES = 16  # of one coordinate, each of which is measured
 _MOST_USES = 10**9
 _FEW_RESIDUES = 64
 _FARTHEST = 10**9  # that one number may move
-_WIDE, _WIDE_REDUCED = 10**5, 100  # variances from which on outcomes are seen by bins
 _ATTAINED = Fraction(1, 10**5)  # width of what vectors attain: less than the gap above it, mostly
 _GUARANTEED = Fraction(1, 10**5)  # width of what bounds all that have a guarantee: the same
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
 _ANYTHING = Enclosure.unknown()
 
 Uses = tuple[Use, ...]
-_Known = TypeVar("_Known")
 
 
 @frozen
@@ -119,23 +118,17 @@ class Sides:
         measure: Callable[[Uses, Fraction], Enclosure],
         width: Fraction,
         besides: Callable[[], Enclosure] = Enclosure.unknown,
-        by_bins: bool = False,
     ) -> Enclosure:
         """From the largest of those below to the least of those above.
-
-        by_bins: whether of wide noise that is attained bins are told, instead of all outcomes.
 
         measure: of a list of uses, to a relative width. besides: what else is known, asked for
         between the two: in this order, what is quick is known first.
         """
         if self.guaranteed:
             width = max(width, _GUARANTEED)
-        if self.exact is not None:
-            found = in_time(partial(measure, self.exact, width), _ANYTHING)
-            if found.is_finite() or found.lower == _INFINITY:
-                return found
-        if self.complete:
-            each = [in_time(partial(measure, uses, width), _ANYTHING) for uses in self.below]
+        alike = [] if self.exact is None else [(self.exact,)]
+        for lists in (*alike, *([self.below] if self.complete else [])):
+            each = [in_time(partial(measure, uses, width), _ANYTHING) for uses in lists]
             found = reduce(Enclosure.maximum, each)
             if found.is_finite() or found.lower == _INFINITY:
                 return found
@@ -146,16 +139,14 @@ class Sides:
         lower = [above[uses] for uses in self.below if uses in above]
         for uses in self.below:
             if uses not in above:
-                wide = width if self.complete else max(width, _ATTAINED)
-                seen = partial(_measured_by_bins, measure) if by_bins else measure
-                asked = partial(seen, uses, wide)
+                asked = partial(measure, uses, max(width, _ATTAINED))
                 lower.append((in_time if lower else in_any_case)(asked, _ANYTHING))
         found = _between(lower, list(above.values()), self.why).intersection(known)
         for uses in self.slower:
             if not found.is_within(max(width, _ATTAINED)):
                 asked = partial(measure, uses, width)
                 found = found.intersection(Enclosure(_ZERO, in_time(asked, _ANYTHING).upper))
-        return self._among(found, lower)
+        return found
 
     def curve_between(
         self,
@@ -176,11 +167,12 @@ class Sides:
         above = [in_any_case(partial(measure, uses), nothing) for uses in self.above]
         below = [in_any_case(partial(measure, uses), nothing) for uses in self.below]
         above += [in_time(partial(measure, uses), nothing) for uses in self.slower]
-        found = [
-            self._among(_between(each, list(upper), self.why), each)
-            for i, upper in enumerate(zip(*above, strict=True))
-            for each in [[curve[i] for curve in below]]
-        ]
+        found = []
+        for i, upper in enumerate(zip(*above, strict=True)):
+            lower = [curve[i] for curve in below]
+            found.append(_between(lower, upper, self.why))
+            if self.complete:  # nothing else is attained
+                found[-1] = found[-1].intersection(reduce(Enclosure.maximum, lower))
         if all(one.is_within(width) for one in found):
             return found
         totals = in_any_case(partial(_totals, self.uses, measure, bounds, nothing), nothing)
@@ -188,27 +180,6 @@ class Sides:
             total if total.lower == _INFINITY else one.intersection(Enclosure(_ZERO, total.upper))
             for one, total in zip(found, totals, strict=True)
         ]
-
-    def _among(self, found: Enclosure, lower: Sequence[Enclosure]) -> Enclosure:
-        """At most the largest of what is attained, where nothing else is."""
-        if not self.complete or len(lower) < len(self.below):
-            return found
-        return found.intersection(reduce(Enclosure.maximum, lower))
-
-    def is_nearer_mixed(self, delta: Fraction) -> bool:
-        """Is the Gaussian of the mixture nearer than that of the longest vector? It saves time.
-
-        The first dominates but for a little of delta, the second dominates everything.
-        """
-        found = rounded_at_random(self.uses)
-        if found is None or found[0].is_one_number or not 0 < delta < 1:
-            return False
-        one, reach, times = found
-        missed = delta / (100 * times)
-        with suppress(NoEnvelopeError):
-            longest = _distance(one.law, reach.largest_square)
-            return rounded_distance(one.law, reach.norm, reach.dimension, missed) < longest
-        return False
 
     def epsilon(self, delta: Fraction) -> Enclosure:
         """What is known besides: by what measures itself; of rounding at random, at most the
@@ -219,8 +190,9 @@ class Sides:
         return self._mixed(
             lambda one, reach, times: rounded_epsilon(
                 one.law, reach.norm, delta, reach.dimension, times, one.rate
-            )
-        ).intersection(self._trimmed(lambda uses: trimmed_epsilon(uses, delta)))
+            ),
+            lambda uses: trimmed_epsilon(uses, delta),
+        )
 
     def delta(self, epsilon: Fraction) -> Enclosure:
         """The same at this epsilon."""
@@ -229,8 +201,9 @@ class Sides:
         return self._mixed(
             lambda one, reach, times: rounded_delta(
                 one.law, reach.norm, epsilon, reach.dimension, times, one.rate
-            )
-        ).intersection(self._trimmed(lambda uses: trimmed_delta(uses, epsilon)))
+            ),
+            lambda uses: trimmed_delta(uses, epsilon),
+        )
 
     def renyi(self, order: Fraction) -> Enclosure:
         """The same of the Rényi divergence of this order."""
@@ -241,21 +214,22 @@ class Sides:
 
         return self._mixed(measured)
 
-    def _mixed(self, measure: Callable[[VectorNoise, RoundedReach, int], Enclosure]) -> Enclosure:
-        """Where all uses are of one vector that is; else, and out of time, nothing is known."""
-        found = rounded_at_random(self.uses)
-        if found is not None:
+    def _mixed(
+        self,
+        measure: Callable[[VectorNoise, RoundedReach, int], Enclosure],
+        trimmed: Callable[[Repeated], Enclosure] | None = None,
+    ) -> Enclosure:
+        """Where all uses are of one vector that is rounded at random, or all noise is binomial;
+        else, and out of time, nothing is known.
+        """
+        if (found := rounded_at_random(self.uses)) is not None:
             with suppress(NoEnvelopeError):
                 return in_any_case(partial(measure, *found), _ANYTHING)
-        return _ANYTHING
-
-    def _trimmed(self, measure: Callable[[Repeated], Enclosure]) -> Enclosure:
-        """Where all noise is binomial; else, and out of time, nothing is known."""
-        found = [(vector(use.mechanism), use.times) for use in self.uses]
-        trimmable = [(one, times) for one, times in found if one is not None and is_trimmable(one)]
-        if len(trimmable) < len(found):
+        each = [(vector(use.mechanism), use.times) for use in self.uses]
+        binomial = [(one, times) for one, times in each if one is not None and is_trimmable(one)]
+        if trimmed is None or len(binomial) < len(each):
             return _ANYTHING
-        return in_time(partial(measure, trimmable), _ANYTHING)
+        return in_time(partial(trimmed, binomial), _ANYTHING)
 
 
 def rounded_at_random(uses: Sequence[Use]) -> tuple[VectorNoise, RoundedReach, int] | None:
@@ -265,12 +239,6 @@ def rounded_at_random(uses: Sequence[Use]) -> tuple[VectorNoise, RoundedReach, i
     if len(uses) > 1 or one is None or not isinstance(one.reach, RoundedReach):
         return None
     return (one, one.reach, times) if isinstance(one.reach.rounding, Stochastic) else None
-
-
-def _measured_by_bins(
-    measure: Callable[[Uses, Fraction], Enclosure], uses: Uses, width: Fraction
-) -> Enclosure:
-    return measure(tuple(map(_seen, uses)), width)
 
 
 def sides_of(uses: Sequence[Use]) -> Sides | None:
@@ -284,36 +252,38 @@ def sides_of(uses: Sequence[Use]) -> Sides | None:
 
 
 def _sides(uses: Sequence[Use], found: Sequence[Dominating | None]) -> Sides:
-    below = dict.fromkeys(_turns(uses, [None if one is None else one.lower for one in found]))
-    kept = [each for each in below if each and sum(use.times for use in each) <= _MOST_USES]
-    above = tuple(
-        dict.fromkeys(_turns(uses, [None if one is None else one.upper for one in found]))
-    )
-    few = any(one is not None and one.one_suffices for one in found)
-    exact = None
-    if all(one is None or one.exact is not None for one in found):
-        (exact,) = _turns(uses, [None if one is None else (one.exact or (),) for one in found])
-    pure = None
-    if any(one is not None and one.pure for one in found):
-        known = [None if one is None else one.pure or one.exact or () for one in found]
-        if all(one is None or one for one in known):
-            (pure,) = _turns(uses, [None if one is None else (one,) for one in known])
-    each = list(zip(found, uses, strict=True))
+    bounds = [one for one in found if one is not None]
     alone = found[0] if len(uses) == uses[0].times == 1 else None
+
+    def lists(pick: Callable[[Dominating], Sequence[Parts]]) -> tuple[Uses, ...]:
+        choices = [None if one is None else pick(one) for one in found]
+        return tuple(dict.fromkeys(_turns(uses, choices)))
+
+    def few(one: Uses) -> bool:
+        return sum(use.times for use in one) <= _MOST_USES
+
+    def alike(pick: Callable[[Dominating], Parts | None]) -> Uses | None:
+        """The list of what each costs by itself, where all are so told."""
+        if any(pick(one) is None for one in bounds):
+            return None
+        (listed,) = lists(lambda one: (pick(one) or (),))
+        return listed if few(listed) else None
+
+    above = lists(lambda one: one.upper)
+    has_pure, is_slow = any(one.pure for one in bounds), any(one.slower for one in bounds)
+    each = list(zip(found, uses, strict=True))
     return Sides(
         tuple(uses),
-        tuple(kept),
+        tuple(one for one in lists(lambda one: one.lower) if one and few(one)),
         above,
-        above[:1] if few else above,
-        exact if exact is None or sum(use.times for use in exact) <= _MOST_USES else None,
+        above[:1] if any(one.one_suffices for one in bounds) else above,
+        alike(lambda one: one.exact),
         alone is not None and alone.complete,
         tuple((one.curve, use.times) for one, use in each if one is not None and one.curve),
         tuple(use for one, use in each if one is None or not one.curve),
-        tuple(dict.fromkeys(one.why for one in found if one is not None)),
-        tuple(_turns(uses, [None if one is None else one.slower or one.upper for one in found]))
-        if any(one is not None and one.slower for one in found)
-        else (),
-        pure,
+        tuple(dict.fromkeys(one.why for one in bounds)),
+        lists(lambda one: one.slower or one.upper) if is_slow else (),
+        alike(lambda one: one.pure or one.exact or None) if has_pure else None,
         None if alone is None or isinstance(uses[0].mechanism, OneWay) else alone.own,
     )
 
@@ -325,18 +295,12 @@ def _dominating(mechanism: Mechanism) -> Dominating | None:
     known, inner = dominated(mechanism), either_way(mechanism)
     if isinstance(inner, RandomRate) and (one := vector(inner.mechanism)) is not None:
         return _of_vector_at(inner, one)
-    found = None if known is None else _lists_of(known)
+    found = None if known is None else known.dominating()
     if found is None or found.envelope is None:
         return found
     noise = ContinuousNoise(Shape.GAUSSIAN, Fraction(1), _distance(*found.envelope))
     around = evolve(noise, neighbours=getattr(mechanism, "neighbours", "replace"))
     return evolve(found, upper=(*found.upper, ((around, 1),)))
-
-
-def _lists_of(mechanism: Dominated) -> Dominating:
-    """What it lies between: without it nothing is known, so that it takes what little it needs."""
-    with unhurried():
-        return mechanism.dominating()
 
 
 def _turns(uses: Sequence[Use], choices: Sequence[Sequence[Parts] | None]) -> Iterator[Uses]:
@@ -348,8 +312,10 @@ def _turns(uses: Sequence[Use], choices: Sequence[Sequence[Parts] | None]) -> It
                 found.append(use)
             elif lists:
                 parts = lists[min(turn, len(lists) - 1)]
+                is_fixed = isinstance(use.mechanism, OneWay)  # which of the two datasets is first
                 found += [
-                    Use(_likewise(use.mechanism, part), count * use.times) for part, count in parts
+                    Use(OneWay(part) if is_fixed else part, count * use.times)
+                    for part, count in parts
                 ]
         yield tuple(found)
 
@@ -383,28 +349,6 @@ def _between(
     ends = [one for one in lower if one.lower is least] + [best]
     by = tuple(dict.fromkeys(method for one in ends for method in one.by))
     return Enclosure(least, best.upper, why=said, by=by).because(*why)
-
-
-def _seen(use: Use) -> Use:
-    """What is told of a use by bins of its outcome, where all of them would take long."""
-    noise = unsampled(use.mechanism)
-    if not isinstance(noise, AdditiveNoise) or not noise.law.symmetric:
-        return use
-    deviation2 = Fraction(noise.law.moments().variance.upper)
-    modulus = noise.modulus
-    if deviation2 < (_WIDE if modulus is None else _WIDE_REDUCED):
-        return use
-    if modulus is not None and (modulus**2 < 4 * deviation2 or noise.farthest < noise.sensitivity):
-        return use
-    seen = likewise(use.mechanism, binned(noise.law, noise.sensitivity, modulus))
-    if isinstance(use.mechanism, OneWay) or getattr(seen, "rate", 1) == 1:
-        seen = OneWay(seen)  # unsampled, the other way round is its mirror image
-    return Use(seen, use.times)
-
-
-def _likewise(mechanism: Mechanism, other: Mechanism) -> Mechanism:
-    """The other one, for the same order of the two datasets where that is fixed."""
-    return OneWay(other) if isinstance(mechanism, OneWay) else other
 
 
 def _enveloped(one: VectorNoise) -> Mechanism:
@@ -470,9 +414,12 @@ def _by_coordinates(
         curve = found.curve or (None if found.rho is None else RenyiCurve(found.rho))
         if curve is None:
             return None
-        least = [_INFINITY if end == _INFINITY else _ZERO for end in bounds(curve)]
-        ends = zip(least, bounds(curve), strict=True)
-        return [Enclosure(low, high).times(use.times) for low, high in ends]
+        # some that have a guarantee attain what has no bound; a rho that is known besides does not
+        least = _INFINITY if found.curve else _ZERO
+        return [
+            Enclosure(least if end == _INFINITY else _ZERO, end).times(use.times)
+            for end in bounds(curve)
+        ]
     if one.rate == 1 and isinstance(one.law, DiscreteGaussian):  # a/(2 sigma2) a unit of |v|_2^2
         most = bounds(RenyiCurve(one.reach.largest_square / (2 * one.law.sigma2)))
         if _INFINITY not in most:

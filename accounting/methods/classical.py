@@ -30,7 +30,7 @@ from ...exact.errors import DoesNotApplyError as DoesNotApplyError
 from ...exact.rounding import to_digits
 from ...mechanisms.mechanism import RandomizedResponse
 from ..composition.composed import Composition, compose
-from ..levels import read_delta, read_epsilon
+from ..figure import read_delta, read_epsilon
 from ..participation.charges import read_times
 
 _INFINITE = Decimal("Infinity")
@@ -151,20 +151,17 @@ def _of_responses(
     if any(each.epsilon.at_most(_LARGEST_EPSILON) is not True for each in uses):
         raise DoesNotApplyError(f"some epsilon_i is not known to be at most {_LARGEST_EPSILON}")
     digits = len(str((1 / width).__ceil__())) + _SPARE_DIGITS
-    ends = []
-    for end, rounding in (("lower", ROUND_FLOOR), ("upper", ROUND_CEILING)):
-        levels = [Fraction(getattr(each.epsilon, end)) for each in uses]
-        ends.append(
-            compose(
-                *(
-                    (RandomizedResponse(to_digits(level, digits, rounding), each.delta), each.times)
-                    for level, each in zip(levels, uses, strict=True)
-                )
-            )
-        )
-    lower = measure(ends[0])
-    upper = lower if ends[0] == ends[1] else measure(ends[1])
-    return Enclosure(lower.lower, upper.upper)
+
+    def responses(end: str, rounding: str) -> Composition:
+        levels = [
+            to_digits(Fraction(getattr(each.epsilon, end)), digits, rounding) for each in uses
+        ]
+        pairs = zip(levels, uses, strict=True)
+        return compose(*((RandomizedResponse(at, each.delta), each.times) for at, each in pairs))
+
+    low, high = responses("lower", ROUND_FLOOR), responses("upper", ROUND_CEILING)
+    lower = measure(low)
+    return Enclosure(lower.lower, (lower if low == high else measure(high)).upper)
 
 
 _Levels = Sequence[tuple[Fraction, int]]  # epsilon_i, and how often

@@ -13,13 +13,13 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from attrs import field, frozen
-from flint import arb
 
 from ...exact import WIDTH, Enclosure, ExactInput, ball, refine, spend, whole
 from ...exact.number import log_about
 from ...exact.roots import float_root
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import compose
+from ..composition.known import surcharge as surcharge
 from ..scenario import Use, neighbours
 
 MOST_USES = 10**9
@@ -76,16 +76,6 @@ def total(charges: Charges, currency: int = 0) -> Enclosure:
 def read_times(times: ExactInput) -> int:
     """How often a mechanism is to be used: 1 to 10^9."""
     return whole(times, "times", at_least=1, at_most=MOST_USES)
-
-
-def surcharge(order: Fraction, delta: Fraction) -> arb:
-    """What an (order, r)-RDP bound has to be raised by to be the epsilon of (epsilon, delta)-DP.
-
-    Lemma 10: log(1/(a delta))/(a-1) + log(1-1/a). Source: Canonne, Kamath, Steinke, "The discrete
-    Gaussian for differential privacy", NeurIPS 2020, Proposition 12.
-    """
-    a = ball(order)
-    return -(a * ball(delta)).log() / (a - 1) + (1 - 1 / a).log()
 
 
 def best_order(epsilon: Fraction, delta: Fraction) -> Fraction:

@@ -50,7 +50,7 @@ from ..composition import divergence
 from ..composition.composed import Composition, Use
 from ..composition.loss_grid import Grid, GridLaw, composed, composition_laws, largest
 from ..composition.tradeoff import one_pair
-from ..levels import read_failure
+from ..figure import read_failure
 from ..scenario import neighbours
 
 _BITS = 192

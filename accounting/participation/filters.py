@@ -69,7 +69,7 @@ from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import compose
 from ..divergences.conversion import zcdp_to_epsilon
 from ..divergences.gaussian_bounds import largest_mu, squared
-from ..levels import read_epsilon, read_failure, read_mu, read_order, read_rho
+from ..figure import read_epsilon, read_failure, read_mu, read_order, read_rho
 from .charges import (
     MOST_USES,
     Charges,

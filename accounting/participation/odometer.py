@@ -55,7 +55,7 @@ from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import compose
 from ..divergences.gaussian_bounds import squared
-from ..levels import read_failure
+from ..figure import read_failure
 from .charges import Spending, best_order, read_times, surcharge, total
 
 _TARGETS = tuple(Fraction(2) ** power for power in range(-3, 6))  # 1/8 ... 32

@@ -33,7 +33,7 @@ from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, spend, whole
 from ...exact.roots import first_met_near
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import Composition, Use, compose
-from ..levels import read_delta, read_epsilon
+from ..figure import read_delta, read_epsilon
 from ..methods.comparison import METHODS, Method
 from ..scenario import neighbours
 from .charges import MOST_USES, read_times

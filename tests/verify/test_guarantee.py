@@ -9,7 +9,7 @@ import pytest
 from attrs import field, frozen
 
 from exactdp import Enclosure, NotCertifiedError, Verdict
-from exactdp.accounting.levels import read_delta
+from exactdp.accounting.figure import read_delta
 from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
 from exactdp.verify import Family, audit, calibrate
 from exactdp.verify.certificate import certificate_of

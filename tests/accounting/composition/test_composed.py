@@ -87,3 +87,9 @@ def test_an_order_too_high_for_any_sum_is_bounded_by_the_gaussian(power: int) ->
     nearly = Fraction(low.lower) * (1 - Fraction(1, 10**12))  # the order below, asked less narrowly
     assert nearly <= high.lower <= high.upper < Fraction(51, 10**4) * 10**power
     assert low.is_within(Fraction(1, 10))
+
+
+def test_a_rho_that_is_known_besides_says_nothing_of_pure_epsilon() -> None:
+    """|v|_1 <= 8 within reach: 8/10, and 1 of the other one."""
+    found = compose("discrete-laplace:scale=10,l2=5,dimension=3", "exponential:epsilon=1").pure()
+    assert found.lower <= Fraction(9, 5) <= found.upper < Decimal("Infinity")

@@ -7,7 +7,7 @@ from fractions import Fraction
 from conformance.relations.draw import EPSILONS, level, scenario
 from conformance.relations.engine import Statement, composition_of, equal
 
-from exactdp.accounting.composition.composed_profile import narrowly
+from exactdp.accounting.composition.together import narrowly
 from exactdp.accounting.figure import Figure
 from exactdp.accounting.losses.sums import composed_delta, composed_epsilon
 from exactdp.accounting.scenario import Use, scenarios

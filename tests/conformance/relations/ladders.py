@@ -15,15 +15,14 @@ from conformance.relations.vectors import histogram, vectors
 
 from exactdp import Composition, Enclosure
 from exactdp.accounting.composition.composed import cost
-from exactdp.accounting.composition.composed_profile import in_little_time, narrowly
-from exactdp.accounting.composition.from_above import by_envelope, by_orders
-from exactdp.accounting.composition.known import Known
-from exactdp.accounting.composition.profiled import profiled
+from exactdp.accounting.composition.known import Known, by_envelope, by_orders
+from exactdp.accounting.composition.single import profiled
+from exactdp.accounting.composition.together import measured_roughly, narrowly
 from exactdp.accounting.composition.vectors import Sides, sides_of
 from exactdp.accounting.figure import ContradictionError, Figure
 from exactdp.accounting.losses.sums import composed_delta, composed_epsilon
 from exactdp.accounting.scenario import Scenario as Uses
-from exactdp.accounting.scenario import Use, worst
+from exactdp.accounting.scenario import Use, scenarios, worst
 from exactdp.exact import OutOfTimeError
 from exactdp.exact.budget import SECOND, unhurried, within
 
@@ -134,13 +133,13 @@ def _of_scenarios(of: Composition, figure: Figure) -> Iterator[_Method]:
 
     each: dict[str, Callable[[Uses], Enclosure]] = {
         "narrow": lambda uses: narrowly(uses, figure, _WIDTH, _CAP, _WORK),
-        "in little time": lambda uses: in_little_time(uses, figure),
+        "in little time": lambda uses: measured_roughly(uses, figure),
         "envelope": lambda uses: by_envelope(uses, figure),
         "orders": lambda uses: by_orders(uses, figure),
         **{f"lattice of {n} points": moved(n) for n in (64, 2048)},
     }
     for name, measure in each.items():
-        yield name, partial(worst, of.uses, measure)
+        yield name, partial(worst, scenarios(of.uses), measure)
 
 
 def _added(of: Composition, figure: Figure) -> Enclosure:

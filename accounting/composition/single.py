@@ -1,8 +1,11 @@
-"""What mechanisms of a Rényi guarantee attain: pairs of two outcomes that have it.
+"""What is measured of a use that lies between others, besides these.
 
-Whatever has a guarantee, seen by a single event, has it still: so the worst epsilon at a delta, and
-delta at an epsilon, of all mechanisms that have it are those of pairs of two outcomes. Floats seek
-a good one; that it has the guarantee, both ways round, is proved of its exact probabilities.
+*Its own profile* (`Profiled`), from both sides: delta, and its inverse.
+
+*What mechanisms of a Rényi guarantee attain*: pairs of two outcomes that have it. Whatever has a
+guarantee, seen by a single event, has it still: so the worst epsilon at a delta, and delta at an
+epsilon, of all mechanisms that have it are those of pairs of two outcomes. Floats seek a good one;
+that it has the guarantee, both ways round, is proved of its exact probabilities.
 """
 
 from __future__ import annotations
@@ -11,16 +14,18 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...exact.budget import OutOfTimeError
+from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import log_about
-from ...exact.precision import refine
-from ...exact.roots import halved
-from ...mechanisms.dominating import RenyiCurve
+from ...exact.precision import enclose, refine
+from ...exact.roots import float_root, halved
+from ...mechanisms.dominating import InClosedForm, Profiled, RenyiCurve
 from ...mechanisms.guaranteed import Guaranteed
 from ...mechanisms.mechanism import either_way
 from ...mechanisms.pair import FinitePair
@@ -29,6 +34,15 @@ from ..divergences.renyi import divergences
 from ..figure import Figure
 from ..scenario import Use
 
+_ROUGH, _MIDDLE, _FINE = 1e-3, 1e-4, 1e-5  # relative widths of delta
+_GAP = Fraction(1, 200)  # relative: what finer measuring does not close
+_NEAR = 1e-6  # relative distance of two epsilons between which the answer lies
+_LEAST = 1e-12  # excess of a logarithm
+_FAR = Fraction(10_000)  # no epsilon is looked for beyond
+_BELOW = Fraction(600)  # where e^epsilon is a float
+_ZERO = Fraction(0)
+_NEAREST = Fraction(1, 2000), Fraction(1, 500), Fraction(1, 100)  # beyond what is attained
+OPEN = "what some neighbours attain is less than what bounds them all"
 _ROUGHLY = Fraction(1, 10**9)
 _ORDERS = np.geomspace(1e-3, 1e4, 300)  # less 1
 _TURNS, _PLACES = 40, 12
@@ -38,6 +52,99 @@ _MOST = 1e6  # by which log q is less than log p: farther away, probabilities be
 _MORE = 0.6  # of log delta: where a use is one of several, more than delta is told by it
 
 _Floats: TypeAlias = NDArray[np.float64]
+
+
+def profiled(uses: Sequence[Use]) -> Profiled | None:
+    """The mechanism of these uses, if it is used once and measures its own profile."""
+    if len(uses) != 1 or uses[0].times != 1:
+        return None
+    one = either_way(uses[0].mechanism)
+    return one if isinstance(one, Profiled) else None
+
+
+def closed_form(uses: Sequence[Use], figure: Figure, width: Fraction, cap: int) -> Enclosure | None:
+    """By a formula of the only use, where it has one."""
+    one = either_way(uses[0].mechanism)
+    if len(uses) != 1 or uses[0].times != 1 or not isinstance(one, InClosedForm):
+        return None
+    at = figure.at
+    assert at is not None
+    measure = partial(one.in_closed_form, figure.quantity, at)
+    return refine(lambda: enclose(measure()), width=width, cap=cap).found_by("a closed form")
+
+
+def own_delta(one: Profiled, epsilon: Fraction, width: Fraction) -> Enclosure:
+    """delta(epsilon), quickly first, and then as narrowly as it measures itself."""
+    known = Enclosure.probability()
+    with suppress(OutOfTimeError):
+        for precise in (_ROUGH, _FINE):
+            upper = min(known.upper, one.delta_at_most(epsilon, precise))
+            known = Enclosure(known.lower, upper)
+            lower = max(known.lower, one.delta_at_least(epsilon, precise))
+            known = Enclosure(min(lower, upper), upper)
+            if known.is_within(width) or not known.is_within(_GAP):
+                break
+        for share in reversed(_NEAREST):
+            most = Fraction(known.lower) * (1 + share)
+            if known.is_within(width) or most >= known.upper:
+                continue
+            if not one.costs_at_most(epsilon, most):
+                break
+            known = Enclosure(known.lower, most)
+    return known.because(OPEN)
+
+
+def own_epsilon(one: Profiled, delta: Fraction, most: Enclosure) -> Enclosure:
+    """The least epsilon with delta(epsilon) <= delta, 0 < delta < 1. most: the pure epsilon."""
+    end = Fraction(most.upper) if most.is_finite() else _FAR
+    high = _last(one.delta_at_most, delta, end)[1]
+    low = _last(one.delta_at_least, delta, end)[0]
+    upper: Endpoint = most.upper if high is None else min(high, most.upper)
+    known = Enclosure(min(low, upper), upper)
+    with suppress(OutOfTimeError):
+        for share in _NEAREST:
+            near = Fraction(known.lower) * (1 + share)
+            if near < known.upper and one.costs_at_most(near, delta):
+                return Enclosure(known.lower, near).because(OPEN)
+    return known.because(OPEN)
+
+
+def own_epsilon_below(one: Profiled, delta: Fraction) -> Enclosure:
+    """The same where no pure epsilon is known; nothing where delta is not met far out either."""
+    with suppress(OutOfTimeError):
+        if one.delta_at_most(_BELOW, _ROUGH) <= delta:
+            return own_epsilon(one, delta, Enclosure(_ZERO, _BELOW))
+    return Enclosure.unknown()
+
+
+def _last(
+    measure: Callable[[Fraction, float], Endpoint], delta: Fraction, end: Fraction
+) -> tuple[Fraction, Fraction | None]:
+    """Two near epsilons, delta exceeded at the first and not at the second (None: none was found).
+
+    Floats choose where to look. Out of time, as near as they are by then.
+    """
+    low, high, goal = _ZERO, None, log_about(delta)
+
+    @cache
+    def excess(place: float) -> float:
+        nonlocal low, high
+        at = Fraction(place)
+        is_near = high is not None and high - low < high / 100
+        found = Fraction(measure(at, _MIDDLE if is_near else _ROUGH))
+        if found > delta:
+            low = max(low, at)
+            return max(log_about(found) - goal, _LEAST)
+        high = at if high is None else min(high, at)
+        return min(max(log_about(found) - goal, 4 * goal - 40), -_LEAST) if found else -math.inf
+
+    with suppress(OutOfTimeError):
+        if excess(0.0) > 0:
+            float_root(excess, 0.0, float(end), _NEAR)
+    return low, high
+
+
+# -- what a guarantee allows ----------------------------------------------------------------------
 
 
 def attained(uses: Sequence[Use], figure: Figure) -> list[tuple[Use, ...]]:
