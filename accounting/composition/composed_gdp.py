@@ -16,7 +16,7 @@ from fractions import Fraction
 from ...exact import Enclosure
 from ...exact.square_root import squared as exact_square
 from ...mechanisms.continuous import Shape, continuous
-from ..divergences.gaussian_bounds import bounded_mu, root_of, squared
+from ..divergences.gaussian_dp import bounded_mu, root_of, squared
 from ..scenario import Use, neighbours
 from . import divergence
 

@@ -20,11 +20,10 @@ from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.pair import MixturePair, Pair, Reducible, SampledPair
 from ...mechanisms.sampled import dearest_ways
 from ..divergences import concentrated, renyi
-from ..divergences.gaussian_bounds import bounded_mu
-from ..divergences.gaussian_dp import gaussian_mu
+from ..divergences.finite_sums import is_enumerable
+from ..divergences.gaussian_dp import bounded_mu, gaussian_mu
 from ..divergences.largest_loss import largest_loss
 from ..divergences.privacy_profile import delta_of, epsilon_of
-from ..divergences.wrapped import is_enumerable
 from .one_use import without_outcomes
 
 _ZERO = Enclosure.exactly(0)
@@ -127,7 +126,7 @@ def zcdp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclo
 def gaussian_dp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
     """The least mu for which the mechanism is mu-GDP; infinite if there is none.
 
-    Where the outcomes are sampled or the shape is not enough, from two sides (`gaussian_bounds`).
+    Where the outcomes are sampled or the shape is not enough, from two sides (`gaussian_dp`).
     One way round is enough: if the trade-off function of (P, Q) is at least one that is its own
     inverse, so is that of (Q, P).
     """

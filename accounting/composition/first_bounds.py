@@ -21,8 +21,7 @@ from ...exact.number import ball
 from ...exact.precision import enclose
 from ...mechanisms.mechanism import Mechanism, OnePair, OneWay
 from ...mechanisms.sampled import unsampled
-from ..divergences.gaussian_bounds import root_of
-from ..divergences.gaussian_dp import of_pure
+from ..divergences.gaussian_dp import of_pure, root_of
 from ..envelope import NoEnvelopeError
 from ..figure import Figure
 from ..grid.orders import renyi_by_cells

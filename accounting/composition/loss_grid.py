@@ -39,7 +39,7 @@ from ...mechanisms.laws.closed_forms import table_of
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, ways
 from ...mechanisms.pair import Pair
 from ...mechanisms.sampled import likewise, unsampled
-from ..divergences.wrapped import is_enumerable
+from ..divergences.finite_sums import is_enumerable
 from ..grid.blocks import BlockLoss
 from ..grid.weights import Weights, power
 from ..losses.bracket import moved

@@ -21,8 +21,7 @@ from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.mechanism import Mechanism, either_way, ways
 from ..divergences import concentrated
-from ..divergences.gaussian_bounds import root_of
-from ..divergences.gaussian_dp import of_laplace
+from ..divergences.gaussian_dp import of_laplace, root_of
 from ..losses.continuous import allocated, profile
 from ..losses.continuous.mixture import LineLaw
 from ..losses.continuous.uses import batch_law, batched_renyi, continuous_noise, single_law

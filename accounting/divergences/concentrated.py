@@ -42,11 +42,10 @@ from ...mechanisms.laws.closed_forms import ClosedZCDP, RationalRenyi, ZCDPTail
 from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
-from .finite_sums import is_listed, listed, renyi_sums
+from .finite_sums import is_enumerable, is_listed, listed, renyi_sums
 from .largest_loss import largest_loss
 from .renyi import CLOSE, divergences, is_infinite, rho_bracket, takes_long
 from .renyi_sums import shared_sums
-from .wrapped import is_enumerable
 
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
 _MOST_ORDERS = 4000

@@ -29,8 +29,7 @@ from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..sampling import sampled_loss
-from .finite_sums import Listed, listed
-from .wrapped import image_excess, is_enumerable
+from .finite_sums import Listed, image_excess, is_enumerable, listed
 
 _ZERO = Enclosure.exactly(0)
 

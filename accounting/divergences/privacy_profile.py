@@ -27,9 +27,8 @@ from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..sampling import sampled_loss
-from .finite_sums import is_listed, listed, split
+from .finite_sums import is_enumerable, is_listed, listed, outside_masses, split
 from .largest_loss import largest_loss
-from .wrapped import is_enumerable, outside_masses
 
 _MOST_STEPS = 20
 _FEW = 2000  # outcomes whose exact sums are quick

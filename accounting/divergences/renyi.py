@@ -44,9 +44,8 @@ from ...mechanisms.pair import (
 )
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..envelope import NoEnvelopeError, unit_parameter
-from .finite_sums import is_listed, listed, renyi_sums, two_way_sum
+from .finite_sums import image_excess, is_enumerable, is_listed, listed, renyi_sums, two_way_sum
 from .renyi_sums import RenyiSums, shared_sums
-from .wrapped import image_excess, is_enumerable
 
 CLOSE = Fraction(1, 10**5)  # so narrow, a bracket is taken where sums are long
 _LONG = 10**7  # variance from which on those of sums of discrete Gaussians are

@@ -49,7 +49,7 @@ from numpy.typing import NDArray
 from ....exact.budget import spend
 from ....exact.number import ball
 from ....exact.square_root import SquareRoot
-from ...divergences import gaussian
+from ...divergences.gaussian_dp import gaussian_delta
 from ...sampling import added, pure_added, removed
 from ..law import Cumulant, FiniteLoss, cumulant_of
 from .line import Line
@@ -89,7 +89,7 @@ class SampledGaussian(FiniteLoss):
         """delta(level) of one use."""
         q, mu = ball(self.rate), 1 / ball(self.noise)
         through = removed if self.removing else added
-        return through(q, level, lambda at: gaussian.delta(mu, at))
+        return through(q, level, lambda at: gaussian_delta(mu, at))
 
     def transform(self, s: acb) -> acb:
         """M(s), Im s = 0."""
