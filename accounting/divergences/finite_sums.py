@@ -26,7 +26,15 @@ from ...exact.precision import working_precision
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
 from ...mechanisms.listed_pair import ListedPair
-from ...mechanisms.pair import FinitePair, MixturePair, Pair, Reducible, ResponsePair, SampledPair
+from ...mechanisms.pair import (
+    FinitePair,
+    MixturePair,
+    Pair,
+    Reducible,
+    ResponsePair,
+    SampledPair,
+    TwoWayPair,
+)
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 
 _MOST_RATIOS = 1 << 16
@@ -53,7 +61,7 @@ def is_listed(pair: Pair) -> bool:
         return is_enumerable(pair)
     if isinstance(pair, ShiftPair):
         return isinstance(pair.law.simplest(), DiscreteLaplace) and pair.shift <= _MOST_RATIOS
-    return True
+    return not isinstance(pair, TwoWayPair)
 
 
 @singledispatch

@@ -12,7 +12,6 @@ falls on 0 <= c < d, and both are largest at c = 0: log (1 + beta^m)/(beta^d + b
 
 from __future__ import annotations
 
-import math
 from decimal import Decimal
 from fractions import Fraction
 from functools import reduce, singledispatch
@@ -91,44 +90,34 @@ def _of_shift(pair: ShiftPair) -> LargestLoss:
 
 @largest_loss.register
 def _of_finite(pair: FinitePair) -> LargestLoss:
-    if not pair.slack:
-        for outcome, p, q in zip(pair.outcomes, pair.p, pair.q, strict=True):
-            if p and not q:
+    """With slack, mass may be missing where Q has none: only a lower bound can be certain."""
+    slack, each = pair.slack, list[tuple[Fraction, str]]()
+    for outcome, p, q in zip(pair.outcomes, pair.p, pair.q, strict=True):
+        if p > slack:
+            if not q + slack:
                 return LargestLoss(Enclosure.infinite(), outcome)
-        ratio, best = max(
-            (p / q, outcome)
-            for outcome, p, q in zip(pair.outcomes, pair.p, pair.q, strict=True)
-            if p
-        )
-        value = _ZERO if ratio == 1 else enclose(Logarithm(ratio).ball())
-        return LargestLoss(value.maximum(_ZERO), best)
-    # With slack, mass may be missing where Q has none: only a lower bound can be certain.
-    ratios = [
-        (max(p - pair.slack, Fraction(0)) / (q + pair.slack), outcome)
-        for outcome, p, q in zip(pair.outcomes, pair.p, pair.q, strict=True)
-    ]
-    ratio, best = max(ratios)
-    lower = enclose(Logarithm(ratio).ball()).lower if ratio > 1 else Fraction(0)
-    return LargestLoss(Enclosure(lower, Decimal("Infinity")), best)
+            each.append(((p - slack) / (q + slack), outcome))
+    ratio, best = max(each, default=(Fraction(1), pair.outcomes[0]))
+    value = enclose(Logarithm(max(ratio, Fraction(1))).ball())
+    return LargestLoss(Enclosure(value.lower, Decimal("Infinity")) if slack else value, best)
 
 
 @largest_loss.register
 def _of_listed(pair: ListedPair) -> LargestLoss:
     p, q = pair.masses()
-    apart = [x for x, (a, b) in enumerate(zip(p, q, strict=True)) if b == 0 and a != 0]
-    if apart:
-        return LargestLoss(Enclosure.infinite(), pair.name_of(apart[0]))
-    if (known := pair.steps()) is not None:
-        multiples = [-math.inf if k is None else k for k in known.multiples]
-        best = max(range(len(multiples)), key=multiples.__getitem__)
-        if isinstance(known.unit, Fraction):
-            value = Enclosure.exactly(max(known.unit * int(multiples[best]), Fraction(0)))
-        else:
-            value = enclose(max(int(multiples[best]), 0) * known.unit.ball())
-        return LargestLoss(value, pair.name_of(best))
-    seen = [x for x, a in enumerate(p) if not a.is_zero()]  # not known to be 0
-    largest, best = _largest_listed(Listed([p[x] for x in seen], [q[x] for x in seen]))
-    return LargestLoss(enclose(largest).maximum(_ZERO), pair.name_of(seen[best]))
+    if infinite := [x for x, (a, b) in enumerate(zip(p, q, strict=True)) if b == 0 and a != 0]:
+        return LargestLoss(Enclosure.infinite(), pair.name_of(infinite[0]))
+    if (known := pair.steps()) is None:
+        largest, best = _largest_listed(Listed(p, q))
+        return LargestLoss(enclose(largest).maximum(_ZERO), pair.name_of(best))
+    times, best = max((k, -x) for x, k in enumerate(known.multiples) if k is not None)
+    unit, times = known.unit, max(times, 0)
+    value = (
+        Enclosure.exactly(unit * times)
+        if isinstance(unit, Fraction)
+        else enclose(ball(unit) * times)
+    )
+    return LargestLoss(value, pair.name_of(-best))
 
 
 @largest_loss.register
@@ -149,10 +138,12 @@ def _of_wrapped(pair: WrappedPair) -> LargestLoss:
 
 
 def _largest_listed(outcomes: Listed) -> tuple[arb, int]:
+    """The largest loss of what is not known to have no mass under P, and where it is."""
     spend(3 * len(outcomes.p))
-    losses = [p.log() - q.log() for p, q in zip(outcomes.p, outcomes.q, strict=True)]
-    best = max(range(len(losses)), key=lambda x: float(losses[x].mid()))
-    return reduce(arb.max, losses), best
+    each = enumerate(zip(outcomes.p, outcomes.q, strict=True))
+    losses = {x: p.log() - q.log() for x, (p, q) in each if not p.is_zero()}
+    best = max(losses, key=lambda x: float(losses[x].mid()))
+    return reduce(arb.max, losses.values()), best
 
 
 def _bracket(pair: WrappedPair, unwrapped: Enclosure) -> LargestLoss:

@@ -23,7 +23,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from functools import singledispatch
 
 from flint import acb, arb, ctx
 
@@ -32,13 +31,10 @@ from ...exact.number import ball
 from ...exact.precision import enclose, enclose_between
 from ...mechanisms.laws.closed_forms import RationalRenyi
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
-from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import (
-    FinitePair,
     MixturePair,
     Pair,
     Reducible,
-    ResponsePair,
     SampledPair,
     TwoWayPair,
 )
@@ -51,26 +47,21 @@ CLOSE = Fraction(1, 10**5)  # so narrow, a bracket is taken where sums are long
 _LONG = 10**7  # variance from which on those of sums of discrete Gaussians are
 
 
-@singledispatch
 def divergences(pair: Pair, orders: Sequence[Fraction]) -> list[Enclosure]:
-    """D_order(P || Q) for each order > 1, at the working precision."""
-    raise TypeError(f"not a pair of distributions: {type(pair).__name__}")
+    """D_order(P || Q) for each order > 1, at the working precision.
 
-
-@divergences.register(FinitePair)
-@divergences.register(ListedPair)
-@divergences.register(ResponsePair)
-def _of_listed(pair: Pair, orders: Sequence[Fraction]) -> list[Enclosure]:
-    outcomes = listed(pair)
-    return [_from_sum(renyi_sums(outcomes, ball(order))[0], order) for order in orders]
-
-
-@divergences.register
-def _of_sampled(pair: SampledPair, orders: Sequence[Fraction]) -> list[Enclosure]:
-    """At most that of the pair that is sampled, by quasi-convexity."""
-    if is_listed(pair):
+    Of a sampled pair at most that of the pair that is sampled, by quasi-convexity.
+    """
+    if isinstance(pair, TwoWayPair):
+        return _of_both_ways(pair, orders)
+    if is_listed(pair) and not isinstance(pair, ShiftPair | WrappedPair):
         return _of_listed(pair, orders)
-    if not pair.never_wraps:
+    if isinstance(pair, MixturePair):
+        return _of_mixture(pair, orders)
+    if isinstance(pair, ShiftPair):
+        return _of_shift(pair, orders)
+    assert isinstance(pair, SampledPair | WrappedPair)
+    if isinstance(pair, WrappedPair) or not pair.never_wraps:
         return _of_wrapped(pair, orders)
     if pair.reduced is not None:
         pair = pair.unwrapped
@@ -80,11 +71,13 @@ def _of_sampled(pair: SampledPair, orders: Sequence[Fraction]) -> list[Enclosure
     return [_from_sum(sums.at(order), order) for order in orders]
 
 
-@divergences.register
-def _(pair: MixturePair, orders: Sequence[Fraction]) -> list[Enclosure]:
+def _of_listed(pair: Pair, orders: Sequence[Fraction]) -> list[Enclosure]:
+    outcomes = listed(pair)
+    return [_from_sum(renyi_sums(outcomes, ball(order))[0], order) for order in orders]
+
+
+def _of_mixture(pair: MixturePair, orders: Sequence[Fraction]) -> list[Enclosure]:
     """e^((a-1) D_a) is the mixture of theirs, which rises in each of them."""
-    if is_listed(pair):
-        return _of_listed(pair, orders)
     curves = [divergences(one, orders) for _, one in pair.parts]
     found = []
     for order, column in zip(orders, zip(*curves, strict=True), strict=True):
@@ -100,8 +93,7 @@ def _(pair: MixturePair, orders: Sequence[Fraction]) -> list[Enclosure]:
     return found
 
 
-@divergences.register
-def _(pair: TwoWayPair, orders: Sequence[Fraction]) -> list[Enclosure]:
+def _of_both_ways(pair: TwoWayPair, orders: Sequence[Fraction]) -> list[Enclosure]:
     """Between what neighbours attain and the sum over r = P/Q > 1 of Q r^a, Q r^(1-a) and the rest.
 
     The rest, 1 less the sum of Q r and Q, turns that into 1 + sum of Q (r^a - r)(1 - r^-a).
@@ -131,7 +123,6 @@ def is_infinite(pair: Pair) -> bool:
     return isinstance(pair, ShiftPair) and pair.law.support[0] is not None
 
 
-@divergences.register
 def _of_shift(pair: ShiftPair, orders: Sequence[Fraction]) -> list[Enclosure]:
     law = pair.law
     if is_infinite(pair):
@@ -161,7 +152,6 @@ def _summed(pair: ShiftPair, sums: RenyiSums, order: Fraction) -> Enclosure:
     return found.because("the terms of its Rényi sum are too many")
 
 
-@divergences.register(WrappedPair)
 def _of_wrapped(pair: Reducible, orders: Sequence[Fraction]) -> list[Enclosure]:
     """Reduction is post-processing: at most what holds without it."""
     wrapped = pair.reduced
