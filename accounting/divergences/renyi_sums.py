@@ -43,6 +43,7 @@ from ...exact.number import ball
 from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi, RenyiSeries
 from ...mechanisms.pair import SampledPair
 from ...mechanisms.shift_pair import ShiftPair
+from .finite_sums import Listed, two_way_sum
 
 _Grid: TypeAlias = "NDArray[np.int64]"
 
@@ -138,13 +139,9 @@ class RenyiSums:
         """1 + sum over r > 1 of Q (r^a - r)(1 - r^-a), removing; left of the window below Q r^a."""
         low, high = self.bulk(_rounded(order))
         logs, losses = self.window.between(low, high)
-        ratios, power, total = self.log_ratios(low, high), ball(order), arb(1)
-        for log, loss, ratio in zip(logs, losses, ratios, strict=True):
-            if ratio <= 0:
-                continue
-            rise = (power * ratio).exp() - ratio.exp()
-            term = (log - loss).exp() * rise * -(-power * ratio).expm1()
-            total += term if ratio > 0 else arb(0).union(term.abs_upper())
+        q = [(log - loss).exp() for log, loss in zip(logs, losses, strict=True)]
+        p = [b * r.exp() for b, r in zip(q, self.log_ratios(low, high), strict=True)]
+        total = two_way_sum(Listed(p, q), ball(order))
         if not losses[-1] <= 0:
             return arb.pos_inf()
         return total + arb(0).union(self._left(order, low, 0))
