@@ -43,7 +43,7 @@ from ...mechanisms.pair import MixturePair, Pair, ResponsePair, SampledPair, Two
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from .finite_sums import is_listed, listed, renyi_sums
 from .largest_loss import largest_loss
-from .renyi import CLOSE, divergences, is_infinite, rho_bracket, takes_long
+from .renyi import CLOSE, bracket, divergences, is_infinite, takes_long
 from .renyi_sums import shared_sums
 
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
@@ -237,19 +237,19 @@ def _of_shift(pair: ShiftPair) -> Supremum:
     if (closed := _closed(pair)) is not None:
         return Supremum(enclose(closed), Fraction(2))
     is_wide = takes_long(pair) or law.moments().variance.upper > _WIDE
-    if is_wide and (near := rho_bracket(pair)).is_within(CLOSE):
+    if is_wide and (near := bracket(pair)).is_within(CLOSE):
         return Supremum(near, Fraction(2))
     try:
         sums = _sums(pair)
         assert sums is not None
         found = _search([(sums, 1)])
     except (ArithmeticError, OutOfTimeError):  # too many terms, or too much work
-        if not (near := rho_bracket(pair)).is_finite():
+        if not (near := bracket(pair)).is_finite():
             raise
         return Supremum(near, Fraction(2))
     if found.value.is_within(_NARROW):
         return found
-    ceiling = Enclosure(Fraction(0), rho_bracket(pair).upper)
+    ceiling = Enclosure(Fraction(0), bracket(pair).upper)
     return Supremum(found.value.intersection(ceiling), found.order)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache, singledispatch
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -64,65 +64,41 @@ def is_listed(pair: Pair) -> bool:
     return not isinstance(pair, TwoWayPair)
 
 
-@singledispatch
 def listed(pair: Pair) -> Listed:
     """The pair's outcomes at the working precision, or what they are merged to by their ratio."""
-    raise TypeError(f"{type(pair).__name__} cannot be listed")
-
-
-@listed.register
-def _(pair: FinitePair) -> Listed:
-    return Listed([ball(p) for p in pair.p], [ball(q) for q in pair.q], pair.slack)
-
-
-@listed.register
-def _(pair: ListedPair) -> Listed:
-    return Listed(*pair.masses())
-
-
-@listed.register
-def _(pair: WrappedPair) -> Listed:
-    spend(_LISTED * pair.modulus)
-    p = residues(pair.law, pair.modulus)
-    return Listed(p, [p[(x - pair.shift) % pair.modulus] for x in range(pair.modulus)])
-
-
-@listed.register
-def _(pair: ResponsePair) -> Listed:
-    odds, hidden = ball(pair.epsilon).exp(), ball(1 - pair.delta)
-    p = [ball(pair.delta), hidden * odds / (1 + odds), hidden / (1 + odds), arb(0)]
-    kept = slice(0 if pair.delta else 1, 4 if pair.delta else 3)
-    return Listed(p[kept], p[::-1][kept])
-
-
-@listed.register
-def _(pair: ShiftPair) -> Listed:
-    """Discrete Laplace: the ratio is constant on x <= 0 and on x >= shift."""
+    if isinstance(pair, FinitePair):
+        return Listed([ball(p) for p in pair.p], [ball(q) for q in pair.q], pair.slack)
+    if isinstance(pair, ListedPair):
+        return Listed(*pair.masses())
+    if isinstance(pair, WrappedPair):
+        spend(_LISTED * pair.modulus)
+        p = residues(pair.law, pair.modulus)
+        return Listed(p, [p[(x - pair.shift) % pair.modulus] for x in range(pair.modulus)])
+    if isinstance(pair, ResponsePair):
+        odds, hidden = ball(pair.epsilon).exp(), ball(1 - pair.delta)
+        p = [ball(pair.delta), hidden * odds / (1 + odds), hidden / (1 + odds), arb(0)]
+        kept = slice(0 if pair.delta else 1, 4 if pair.delta else 3)
+        return Listed(p[kept], p[::-1][kept])
+    if isinstance(pair, SampledPair):
+        plain, rate = listed(pair.pair), ball(pair.rate)
+        each = zip(plain.p, plain.q, strict=True)
+        mixture = [(1 - rate) * q + rate * p for p, q in each]
+        return Listed(mixture, plain.q) if pair.removing else Listed(plain.q, mixture)
+    if isinstance(pair, MixturePair):
+        p, q = ([ball(pair.rest)], [ball(pair.rest)]) if pair.rest else ([], [])
+        for weight, one in pair.parts:
+            outcomes, share = listed(one), ball(weight)
+            p += [share * mass for mass in outcomes.p]
+            q += [share * mass for mass in outcomes.q]
+        return Listed(p, q)
+    assert isinstance(pair, ShiftPair)
     law, shift = pair.law.simplest(), pair.shift
-    assert isinstance(law, DiscreteLaplace)
+    assert isinstance(law, DiscreteLaplace)  # the ratio is constant on x <= 0 and on x >= shift
     rate = ball(law.loss_limit(1))
     beta = (-rate).exp()
     ends = [1 / (1 + beta), beta**shift / (1 + beta)]
     inner = [(rate / 2).tanh() * beta**j for j in range(1, shift)]
     return Listed([ends[0], *inner, ends[1]], [ends[1], *inner[::-1], ends[0]])
-
-
-@listed.register
-def _(pair: SampledPair) -> Listed:
-    plain, rate = listed(pair.pair), ball(pair.rate)
-    each = zip(plain.p, plain.q, strict=True)
-    mixture = [(1 - rate) * q + rate * p for p, q in each]
-    return Listed(mixture, plain.q) if pair.removing else Listed(plain.q, mixture)
-
-
-@listed.register
-def _(pair: MixturePair) -> Listed:
-    p, q = ([ball(pair.rest)], [ball(pair.rest)]) if pair.rest else ([], [])
-    for weight, one in pair.parts:
-        outcomes, share = listed(one), ball(weight)
-        p += [share * mass for mass in outcomes.p]
-        q += [share * mass for mass in outcomes.q]
-    return Listed(p, q)
 
 
 def split(outcomes: Listed, odds: arb) -> tuple[arb, arb, arb]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from functools import reduce, singledispatch
+from functools import reduce
 from typing import NamedTuple
 
 from flint import arb
@@ -40,40 +40,30 @@ class LargestLoss(NamedTuple):
     outcome: str | None
 
 
-@singledispatch
 def largest_loss(pair: Pair) -> LargestLoss:
     """sup log P/Q at the working precision."""
-    raise TypeError(f"not a pair of distributions: {type(pair).__name__}")
+    if isinstance(pair, TwoWayPair):
+        pair = pair.pair
+    if isinstance(pair, ResponsePair):
+        if pair.delta:
+            return LargestLoss(Enclosure.infinite(), "the bit revealed for certain")
+        return LargestLoss(Enclosure.exactly(pair.epsilon), "the true bit")
+    if isinstance(pair, SampledPair):  # the loss rises in that of the pair that it faces
+        value, outcome = largest_loss(pair.facing)
+        named = pair.removing or isinstance(pair.pair, ResponsePair)  # else it is read backwards
+        return LargestLoss(sampled_loss(pair, value), outcome if named else None)
+    if isinstance(pair, MixturePair):
+        each = [largest_loss(one) for _, one in pair.parts]
+        best = max(each, key=lambda one: one.value.lower)
+        value = reduce(Enclosure.maximum, (one.value for one in each), _ZERO)
+        return LargestLoss(value, best.outcome)
+    if isinstance(pair, ShiftPair):
+        return _of_shift(pair)
+    if isinstance(pair, WrappedPair):
+        return _of_wrapped(pair)
+    return _of_finite(pair) if isinstance(pair, FinitePair) else _of_listed(pair)
 
 
-@largest_loss.register
-def _(pair: ResponsePair) -> LargestLoss:
-    if pair.delta:
-        return LargestLoss(Enclosure.infinite(), "the bit revealed for certain")
-    return LargestLoss(Enclosure.exactly(pair.epsilon), "the true bit")
-
-
-@largest_loss.register
-def _(pair: SampledPair) -> LargestLoss:
-    """The sampled loss rises in that of the pair that it faces."""
-    value, outcome = largest_loss(pair.facing)
-    named = pair.removing or isinstance(pair.pair, ResponsePair)  # else it is read backwards
-    return LargestLoss(sampled_loss(pair, value), outcome if named else None)
-
-
-@largest_loss.register
-def _(pair: MixturePair) -> LargestLoss:
-    each = [largest_loss(one) for _, one in pair.parts]
-    best = max(each, key=lambda one: one.value.lower)
-    return LargestLoss(reduce(Enclosure.maximum, (one.value for one in each), _ZERO), best.outcome)
-
-
-@largest_loss.register
-def _(pair: TwoWayPair) -> LargestLoss:
-    return largest_loss(pair.pair)
-
-
-@largest_loss.register
 def _of_shift(pair: ShiftPair) -> LargestLoss:
     law, shift = pair.law, pair.shift
     low, _ = law.support
@@ -88,7 +78,6 @@ def _of_shift(pair: ShiftPair) -> LargestLoss:
     return LargestLoss(value, "0" if isinstance(law, AttainsLimit) else None)
 
 
-@largest_loss.register
 def _of_finite(pair: FinitePair) -> LargestLoss:
     """With slack, mass may be missing where Q has none: only a lower bound can be certain."""
     slack, each = pair.slack, list[tuple[Fraction, str]]()
@@ -102,7 +91,6 @@ def _of_finite(pair: FinitePair) -> LargestLoss:
     return LargestLoss(Enclosure(value.lower, Decimal("Infinity")) if slack else value, best)
 
 
-@largest_loss.register
 def _of_listed(pair: ListedPair) -> LargestLoss:
     p, q = pair.masses()
     if infinite := [x for x, (a, b) in enumerate(zip(p, q, strict=True)) if b == 0 and a != 0]:
@@ -120,7 +108,6 @@ def _of_listed(pair: ListedPair) -> LargestLoss:
     return LargestLoss(value, pair.name_of(-best))
 
 
-@largest_loss.register
 def _of_wrapped(pair: WrappedPair) -> LargestLoss:
     unwrapped = _of_shift(pair.unwrapped)
     if pair.never_wraps:

@@ -131,7 +131,7 @@ def _of_shift(pair: ShiftPair, orders: Sequence[Fraction]) -> list[Enclosure]:
     found = []
     for order in orders:
         known = law.renyi_exact(order, pair.shift) if isinstance(law, RationalRenyi) else None
-        if takes_long(pair) and (near := divergence_bracket(pair, order)).is_within(CLOSE):
+        if takes_long(pair) and (near := bracket(pair, order)).is_within(CLOSE):
             found.append(near)
             continue
         found.append(_summed(pair, sums, order) if known is None else Enclosure.exactly(known))
@@ -143,7 +143,7 @@ def _summed(pair: ShiftPair, sums: RenyiSums, order: Fraction) -> Enclosure:
     try:
         return _from_sum(sums.at(order), order)
     except ArithmeticError:
-        found = divergence_bracket(pair, order)
+        found = bracket(pair, order)
         if isinstance(pair.law, DiscreteGaussianSum):
             most = pair.law.renyi_of_summands(order, pair.shift)
             found = found.intersection(Enclosure(Fraction(0), most))
@@ -193,28 +193,20 @@ def _below(pair: Reducible, wrapped: WrappedPair, orders: Sequence[Fraction]) ->
 # -- brackets without sums -------------------------------------------------------------------------
 
 
-def divergence_bracket(pair: ShiftPair, order: Fraction) -> Enclosure:
-    """Of the Rényi divergence of this order > 1, at the working precision."""
-    return _bracket(pair, order, Fraction(0))
-
-
-def rho_bracket(pair: ShiftPair) -> Enclosure:
-    """Of the supremum of D_a/a; of sums of discrete Gaussians it is at least the limit at infinity
-    (`DiscreteGaussianSum.zcdp_closed`).
-    """
-    law = pair.law
-    known = law.gaussian_rho(pair.shift) if isinstance(law, DiscreteGaussianSum) else Fraction(0)
-    return _bracket(pair, None, known)
-
-
 def takes_long(pair: ShiftPair) -> bool:
     """Is a sum over the outcomes out of reach?"""
     law = pair.law
     return isinstance(law, DiscreteGaussianSum) and law.count * law.sigma2 > _LONG
 
 
-def _bracket(pair: ShiftPair, order: Fraction | None, known: Fraction) -> Enclosure:
-    law, d = pair.law, pair.shift
+def bracket(pair: ShiftPair, order: Fraction | None = None) -> Enclosure:
+    """Of the Rényi divergence of this order > 1, at the working precision; None: of the supremum of
+    D_a/a, which of sums of discrete Gaussians is at least the limit at infinity
+    (`DiscreteGaussianSum.zcdp_closed`).
+    """
+    law, d, known = pair.law, pair.shift, Fraction(0)
+    if order is None and isinstance(law, DiscreteGaussianSum):
+        known = law.gaussian_rho(d)
     least = ball(known)
     if law.symmetric and law.mgf_domain == (None, None):
         least = least.max(_least(pair, order))

@@ -138,14 +138,11 @@ class DividedLoss(FiniteLoss):
         mu, rate = 1 / float(law.noise), float(law.rate)
         v, width = np.linspace(*_range(law, self.log_tail), _SEEN, retstep=True)
         logs = -((v / mu - mu / 2) ** 2) / 2
-        losses = v
         if law.removing and rate < 1:
             other = -((v / mu + mu / 2) ** 2) / 2
             logs = np.logaddexp(math.log(rate) + logs, math.log1p(-rate) + other)
-        if rate < 1:
-            sign = 1 if law.removing else -1
-            losses = sign * np.logaddexp(math.log1p(-rate), math.log(rate) + sign * v)
-        return logs + math.log(float(width) / (mu * math.sqrt(2 * math.pi))), losses
+        logs += math.log(float(width) / (mu * math.sqrt(2 * math.pi)))
+        return logs, _losses(law, v)
 
 
 _Tail: TypeAlias = tuple[arb, arb]  # P and Q of all losses that are at least so large
@@ -186,7 +183,7 @@ def _tails(law: Continuous, at: arb) -> _Tail:
 
 def _ends(law: Continuous, step: arb, log_tail: float) -> tuple[int, int]:
     """Between which points the losses matter, about, in floats: chosen, not proved."""
-    first, last = (_loss(law, at) / float(step) for at in _range(law, log_tail))
+    first, last = (_losses(law, np.array(_range(law, log_tail))) / float(step)).tolist()
     return math.floor(first) - 1, max(math.ceil(last), math.floor(first)) + 1
 
 
@@ -198,12 +195,12 @@ def _range(law: Continuous, log_tail: float) -> tuple[float, float]:
     return mu * (-mu / 2 - _FAR), mu * (mu / 2 + math.sqrt(2 * max(-log_tail, _FAR)))
 
 
-def _loss(law: Continuous, at: float) -> float:
-    """The loss at v."""
+def _losses(law: Continuous, at: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Those at v."""
     rate, sign = float(law.rate), 1 if law.removing else -1
     if rate == 1:
         return at
-    return sign * float(np.logaddexp(math.log1p(-rate), math.log(rate) + sign * at))
+    return sign * np.logaddexp(math.log1p(-rate), math.log(rate) + sign * at)
 
 
 @frozen
