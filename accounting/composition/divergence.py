@@ -20,7 +20,7 @@ from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.pair import MixturePair, Pair, Reducible, SampledPair
 from ...mechanisms.sampled import dearest_ways
 from ..divergences import concentrated, renyi
-from ..divergences.finite_sums import is_enumerable
+from ..divergences.finite_sums import is_listed
 from ..divergences.gaussian_dp import bounded_mu, gaussian_mu
 from ..divergences.largest_loss import largest_loss
 from ..divergences.privacy_profile import delta_of, epsilon_of
@@ -199,7 +199,7 @@ def _largest_of(pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]) -> 
                     is_capped = law.symmetric
                 else:
                     is_capped = True
-                    if not is_enumerable(wrapped):
+                    if not is_listed(wrapped):
                         return best
                     if law in settled:
                         continue

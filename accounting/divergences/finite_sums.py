@@ -58,7 +58,7 @@ def is_listed(pair: Pair) -> bool:
     if isinstance(pair, MixturePair):
         return all(is_listed(one) for _, one in pair.parts)
     if isinstance(pair, WrappedPair):
-        return is_enumerable(pair)
+        return pair.modulus <= _LARGEST_ENUMERATED
     if isinstance(pair, ShiftPair):
         return isinstance(pair.law.simplest(), DiscreteLaplace) and pair.shift <= _MOST_RATIOS
     return not isinstance(pair, TwoWayPair)
@@ -170,11 +170,6 @@ def _best_event(outcomes: Listed, order: arb) -> arb:
 
 
 # -- reduced mod m ---------------------------------------------------------------------------------
-
-
-def is_enumerable(pair: WrappedPair) -> bool:
-    """Is the modulus small enough to list every residue?"""
-    return pair.modulus <= _LARGEST_ENUMERATED
 
 
 def residues(law: Law, modulus: int) -> list[arb]:

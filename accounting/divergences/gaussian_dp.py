@@ -164,14 +164,13 @@ def _quantile(mass: arb, rest: arb) -> arb:
 
 def _between(pair: ShiftPair | SampledPair) -> Enclosure:
     """From below by an event, from above by the pure epsilon of both ways round."""
-    least = _at_events(pair)
-    most = Fraction(0)
-    for way in (pair, pair.swapped()):
-        largest = largest_loss(way).value.upper
-        if largest == _INFINITY:
-            return Enclosure(least.lower, _INFINITY).because(_OPEN)
-        most = max(most, Fraction(largest))
-    return Enclosure(least.lower, enclose(of_pure(ball(most))).upper).because(_OPEN)
+    largest = max(largest_loss(way).value.upper for way in (pair, pair.swapped()))
+    return Enclosure(_at_events(pair).lower, _of_largest(largest)).because(_OPEN)
+
+
+def _of_largest(loss: Endpoint) -> Endpoint:
+    """At most mu where no loss is above this, either way round."""
+    return loss if is_infinite(loss) else enclose(of_pure(ball(Fraction(loss)))).upper
 
 
 def _at_events(pair: Pair) -> Enclosure:
@@ -356,7 +355,7 @@ def _most(profile: dict[Fraction, Enclosure], largest: Endpoint) -> Endpoint:
     """The largest separation of the polygon's vertices, and at most what pure epsilon allows."""
     if is_infinite(largest) or Fraction(largest) > _MOST_PURE:
         return _INFINITY
-    ceiling = enclose(of_pure(ball(Fraction(largest)))).upper
+    ceiling = _of_largest(largest)
     if Fraction(0) not in profile or not largest:
         return ceiling if largest else Fraction(0)
     lines = [(ball(level).exp(), ball(Fraction(profile[level].upper))) for level in sorted(profile)]

@@ -28,7 +28,7 @@ from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..sampling import sampled_loss
-from .finite_sums import Listed, image_excess, is_enumerable, listed
+from .finite_sums import Listed, image_excess, is_listed, listed
 
 _ZERO = Enclosure.exactly(0)
 
@@ -114,7 +114,7 @@ def _of_wrapped(pair: WrappedPair) -> LargestLoss:
         return unwrapped
     if isinstance(pair.law, AttainsLimit):
         value, outcome = enclose(pair.law.wrapped_loss(pair.shift, pair.modulus)), "0"
-    elif is_enumerable(pair):
+    elif is_listed(pair):
         best, residue = _largest_listed(listed(pair))
         value, outcome = enclose(best), str(residue)
     else:
@@ -145,12 +145,10 @@ def _bracket(pair: WrappedPair, unwrapped: Enclosure) -> LargestLoss:
         found = enclose(law.loss(-reach, shift) - (1 + excess).log())
         if least.at_least(found.lower) is not True:
             least, outcome = found, -reach % modulus
-    upper = unwrapped
+    most = unwrapped.upper
     if law.log_concave:
         # -log p is convex and even: among residues at distances v and at least v - d from 0,
         # v <= m/2, the ratio of their p is largest at v = m/2; P also has its images.
         inner = law.ball(max(half - shift, 0)) / law.ball(half)
-        found = enclose((inner * (1 + image_excess(law, modulus, half))).log())
-        upper = Enclosure(_ZERO.lower, found.upper)
-    lowest = upper if upper.at_most(unwrapped.upper) else unwrapped
-    return LargestLoss(Enclosure(least.lower, lowest.upper), str(outcome))
+        most = min(most, enclose((inner * (1 + image_excess(law, modulus, half))).log()).upper)
+    return LargestLoss(Enclosure(least.lower, most), str(outcome))

@@ -40,7 +40,7 @@ from ...mechanisms.pair import (
 )
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..envelope import NoEnvelopeError, unit_parameter
-from .finite_sums import image_excess, is_enumerable, is_listed, listed, renyi_sums, two_way_sum
+from .finite_sums import image_excess, is_listed, listed, renyi_sums, two_way_sum
 from .renyi_sums import RenyiSums, shared_sums
 
 CLOSE = Fraction(1, 10**5)  # so narrow, a bracket is taken where sums are long
@@ -159,11 +159,7 @@ def _of_wrapped(pair: Reducible, orders: Sequence[Fraction]) -> list[Enclosure]:
     unwrapped = divergences(pair.unwrapped, orders)
     if wrapped.never_wraps:
         return unwrapped
-    if is_enumerable(wrapped):
-        lower = _of_listed(pair, orders)
-    else:
-        lower = _below(pair, wrapped, orders)
-        lower = [Enclosure(least.lower, Decimal("Infinity")) for least in lower]
+    lower = _of_listed(pair, orders) if is_listed(pair) else _below(pair, wrapped, orders)
     ceilings = [Enclosure(Fraction(0), ceiling.upper) for ceiling in unwrapped]
     return [low.intersection(high) for low, high in zip(lower, ceilings, strict=True)]
 
@@ -186,7 +182,7 @@ def _below(pair: Reducible, wrapped: WrappedPair, orders: Sequence[Fraction]) ->
             farthest = max(abs(low), abs(high)) + shift
             if law.symmetric and 2 * farthest < modulus:
                 least = kept * (1 + image_excess(law, modulus, farthest)) ** ball(1 - order)
-        found.append(_from_sum(least, order))
+        found.append(Enclosure(_from_sum(least, order).lower, Decimal("Infinity")))
     return found
 
 
