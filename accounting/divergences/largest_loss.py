@@ -80,13 +80,13 @@ def _of_shift(pair: ShiftPair) -> LargestLoss:
 
 def _of_finite(pair: FinitePair) -> LargestLoss:
     """With slack, mass may be missing where Q has none: only a lower bound can be certain."""
-    slack, each = pair.slack, list[tuple[Fraction, str]]()
+    slack, ratios = pair.slack, list[tuple[Fraction, str]]()
     for outcome, p, q in zip(pair.outcomes, pair.p, pair.q, strict=True):
         if p > slack:
             if not q + slack:
                 return LargestLoss(Enclosure.infinite(), outcome)
-            each.append(((p - slack) / (q + slack), outcome))
-    ratio, best = max(each, default=(Fraction(1), pair.outcomes[0]))
+            ratios.append(((p - slack) / (q + slack), outcome))
+    ratio, best = max(ratios, default=(Fraction(1), pair.outcomes[0]))
     value = enclose(Logarithm(max(ratio, Fraction(1))).ball())
     return LargestLoss(Enclosure(value.lower, Decimal("Infinity")) if slack else value, best)
 
@@ -98,12 +98,12 @@ def _of_listed(pair: ListedPair) -> LargestLoss:
     if (known := pair.steps()) is None:
         largest, best = _largest_listed(Listed(p, q))
         return LargestLoss(enclose(largest).maximum(_ZERO), pair.name_of(best))
-    times, best = max((k, -x) for x, k in enumerate(known.multiples) if k is not None)
-    unit, times = known.unit, max(times, 0)
+    multiple, best = max((k, -x) for x, k in enumerate(known.multiples) if k is not None)
+    unit, multiple = known.unit, max(multiple, 0)
     value = (
-        Enclosure.exactly(unit * times)
+        Enclosure.exactly(unit * multiple)
         if isinstance(unit, Fraction)
-        else enclose(ball(unit) * times)
+        else enclose(ball(unit) * multiple)
     )
     return LargestLoss(value, pair.name_of(-best))
 
@@ -127,8 +127,8 @@ def _of_wrapped(pair: WrappedPair) -> LargestLoss:
 def _largest_listed(outcomes: Listed) -> tuple[arb, int]:
     """The largest loss of what is not known to have no mass under P, and where it is."""
     spend(3 * len(outcomes.p))
-    each = enumerate(zip(outcomes.p, outcomes.q, strict=True))
-    losses = {x: p.log() - q.log() for x, (p, q) in each if not p.is_zero()}
+    outcome_masses = enumerate(zip(outcomes.p, outcomes.q, strict=True))
+    losses = {x: p.log() - q.log() for x, (p, q) in outcome_masses if not p.is_zero()}
     best = max(losses, key=lambda x: float(losses[x].mid()))
     return reduce(arb.max, losses.values()), best
 

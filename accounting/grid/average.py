@@ -30,7 +30,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby
 from statistics import NormalDist
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from attrs import evolve, frozen
@@ -141,7 +141,7 @@ class Spread:
             raised=2 * (one.raised + other.raised + len(above) * _FLOOR),
         )
 
-    def _moved(self, move: Callable[[_Floats], _Floats], **changes: Any) -> Spread:
+    def _moved(self, move: Callable[[_Floats], _Floats], **changes: Any) -> Self:
         """With all masses at other points."""
         above, q, p = (move(masses) for masses in (self.above, self.q, self.p))
         return evolve(self, above=above, q=q, p=p, **changes)
