@@ -30,7 +30,7 @@ from typing import Any
 from attrs import field, frozen
 
 from ..accounting.composition.composed import compose
-from ..accounting.divergences.gaussian_bounds import squared
+from ..accounting.divergences.gaussian_dp import squared
 from ..accounting.participation.charges import MOST_USES, best_order, surcharge
 from ..exact import (
     Enclosure,

@@ -18,7 +18,7 @@ from functools import reduce
 
 from flint import arb, arb_poly
 
-from ..accounting.divergences.wrapped import residues
+from ..accounting.divergences.finite_sums import residues
 from ..exact import Enclosure, ExactInput, ParameterError, refine, whole
 from ..mechanisms.protocols.protocol import SumProtocol, Trust
 

@@ -29,11 +29,10 @@ from ...mechanisms.mechanism import Mechanism, either_way, ways
 from ...mechanisms.pair import MixturePair, Pair, Reducible, SampledPair
 from ...mechanisms.sampled import dearest_ways
 from ..divergences import concentrated, renyi
-from ..divergences.gaussian_bounds import bounded_mu, root_of
-from ..divergences.gaussian_dp import gaussian_mu, of_laplace
+from ..divergences.finite_sums import is_listed
+from ..divergences.gaussian_dp import bounded_mu, gaussian_mu, of_laplace, root_of
 from ..divergences.largest_loss import largest_loss
 from ..divergences.privacy_profile import delta_of, epsilon_of
-from ..divergences.wrapped import is_enumerable
 from ..losses.continuous import allocated, profile
 from ..losses.continuous.mixture import LineLaw
 from ..losses.continuous.uses import batch_law, batched_renyi, continuous_noise, single_law
@@ -130,7 +129,7 @@ def zcdp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclo
 def gaussian_dp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
     """The least mu for which the mechanism is mu-GDP; infinite if there is none.
 
-    Where the outcomes are sampled or the shape is not enough, from two sides (`gaussian_bounds`).
+    Where the outcomes are sampled or the shape is not enough, from two sides (`gaussian_dp`).
     One way round is enough: if the trade-off function of (P, Q) is at least one that is its own
     inverse, so is that of (Q, P).
     """
@@ -200,7 +199,7 @@ def _largest_of(pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]) -> 
                     is_capped = law.symmetric
                 else:
                     is_capped = True
-                    if not is_enumerable(wrapped):
+                    if not is_listed(wrapped):
                         return best
                     if law in settled:
                         continue

@@ -47,8 +47,7 @@ from ...mechanisms.mechanism import (
 )
 from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.conversion import Conversion, zcdp_to_delta, zcdp_to_epsilon
-from ..divergences.gaussian_bounds import root_of
-from ..divergences.gaussian_dp import of_pure
+from ..divergences.gaussian_dp import of_pure, root_of
 from ..envelope import NoEnvelopeError, distance_at, unit_parameter
 from ..figure import Figure, meeting
 from ..grid.orders import renyi_by_cells

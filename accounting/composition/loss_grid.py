@@ -38,7 +38,7 @@ from ...mechanisms.laws.closed_forms import table_of
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, ways
 from ...mechanisms.pair import Pair
 from ...mechanisms.sampled import likewise, unsampled
-from ..divergences.wrapped import is_enumerable
+from ..divergences.finite_sums import is_listed
 from ..grid.blocks import BlockLoss
 from ..grid.weights import Weights, power
 from ..losses.bracket import moved
@@ -224,7 +224,7 @@ def _pairs(mechanism: Mechanism) -> Iterable[Pair]:
 def _atoms(pair: Pair, grid: Grid, log_tail: float) -> Atoms:
     """Its losses, or those of blocks of outcomes where these are many."""
     wrapped, blocks = pair.reduced, None
-    if wrapped is not None and not is_enumerable(wrapped):
+    if wrapped is not None and not is_listed(wrapped):
         pair = pair.unwrapped  # type: ignore[union-attr]
     if outcomes(pair, log_tail) > _FEW:
         blocks = BlockLoss.of(pair, log_tail, 1)

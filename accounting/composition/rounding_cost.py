@@ -34,7 +34,7 @@ from ...exact.search import Grid, Search
 from ...mechanisms.laws.skellam import Skellam
 from ...mechanisms.protocols.federated.scale import fitting_scale
 from ..divergences.conversion import zcdp_to_epsilon
-from ..divergences.gaussian_bounds import largest_mu
+from ..divergences.gaussian_dp import largest_mu
 from .rounding import rounded_epsilon
 
 _STEP = Fraction(1, 2000)  # relative, of the variances that are tried

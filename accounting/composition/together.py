@@ -37,7 +37,7 @@ from ...exact.square_root import squared as exact_square
 from ...mechanisms.continuous import Shape, continuous
 from ...mechanisms.pair import Pair
 from ..divergences import concentrated
-from ..divergences.gaussian_bounds import bounded_mu, root_of, squared
+from ..divergences.gaussian_dp import bounded_mu, root_of, squared
 from ..figure import Figure, meeting
 from ..losses.continuous import allocated, profile
 from ..losses.continuous.uses import has_no_outcomes, parts_of

@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from functools import reduce, singledispatch
+from functools import reduce
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -39,14 +39,12 @@ from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import enclose
 from ...mechanisms.laws.closed_forms import ClosedZCDP, RationalRenyi, ZCDPTail
-from ...mechanisms.listed_pair import ListedPair
-from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
+from ...mechanisms.pair import MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from .finite_sums import is_listed, listed, renyi_sums
 from .largest_loss import largest_loss
-from .renyi import CLOSE, divergences, is_infinite, rho_bracket, takes_long
+from .renyi import CLOSE, bracket, divergences, is_infinite, takes_long
 from .renyi_sums import shared_sums
-from .wrapped import is_enumerable
 
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
 _MOST_ORDERS = 4000
@@ -84,24 +82,31 @@ class _Point(NamedTuple):
 _Parts: TypeAlias = "Sequence[tuple[_Sums, int]]"  # so many uses of each
 
 
-@singledispatch
 def supremum(pair: Pair) -> Supremum:
     """Enclose sup over a > 1 of D_a(P || Q)/a at the working precision."""
-    raise TypeError(f"not a pair of distributions: {type(pair).__name__}")
+    if isinstance(pair, TwoWayPair):  # between what neighbours attain, and the pair unsampled
+        found, most = supremum(pair.pair), supremum(pair.pair.pair).value.upper
+        return Supremum(Enclosure(found.value.lower, most), found.order)
+    if isinstance(pair, ResponsePair):
+        if pair.delta:
+            return Supremum(Enclosure.infinite(), Fraction(2))
+        # K(a) = log cosh(u epsilon)/cosh(epsilon/2), u = a - 1/2. log cosh is concave in u^2 (its
+        # product formula), so K/(u^2 - 1/4) falls: the supremum is its limit at a = 1, K'(1).
+        epsilon = ball(pair.epsilon)
+        return Supremum(enclose(epsilon * (epsilon / 2).tanh()), Fraction(1))
+    if isinstance(pair, ShiftPair):
+        return _of_shift(pair)
+    if is_listed(pair):
+        return _of_listed(pair)
+    if isinstance(pair, MixturePair):
+        return _of_mixture(pair)
+    if isinstance(pair, WrappedPair):
+        return _of_large_modulus(pair)
+    assert isinstance(pair, SampledPair)
+    return _of_sampled(pair)
 
 
-@supremum.register
-def _(pair: ResponsePair) -> Supremum:
-    if pair.delta:
-        return Supremum(Enclosure.infinite(), Fraction(2))
-    # K(a) = log cosh(u epsilon)/cosh(epsilon/2), u = a - 1/2. log cosh is concave in u^2 (its
-    # product formula), so K/(u^2 - 1/4) falls: the supremum is its limit at a = 1, K'(1).
-    epsilon = ball(pair.epsilon)
-    return Supremum(enclose(epsilon * (epsilon / 2).tanh()), Fraction(1))
-
-
-@supremum.register
-def _(pair: SampledPair) -> Supremum:
+def _of_sampled(pair: SampledPair) -> Supremum:
     """At most that of the pair it faces, by quasi-convexity of divergences.
 
     (1-q) Q + q P >= q P makes D_a at least that of (P, Q) less a log(1/q)/(a - 1), which vanishes
@@ -109,15 +114,12 @@ def _(pair: SampledPair) -> Supremum:
     all whole ones, it stays the same.
     """
     plain = pair.facing
-    if isinstance(plain, ShiftPair) and pair.removing:
-        if is_infinite(plain):
-            return Supremum(Enclosure.infinite(), Fraction(2))
-        if (known := _met_without_end(pair)) is not None:
-            return Supremum(Enclosure.exactly(known), _LARGEST_ORDER)
-    if is_listed(pair):
-        return _of_listed(pair)
-    sums = _sums(pair)
+    if pair.removing and is_infinite(plain):
+        return Supremum(Enclosure.infinite(), Fraction(2))
+    if (known := _met_without_end(pair)) is not None:
+        return Supremum(Enclosure.exactly(known), _LARGEST_ORDER)
     try:
+        sums = _sums(pair)
         if sums is None:
             raise ArithmeticError("the outcomes are too many")
         found = _search([(sums, 1)])
@@ -136,14 +138,11 @@ def _met_without_end(pair: Pair) -> Fraction | None:
     return _rational(plain) if isinstance(plain, ShiftPair) else None
 
 
-@supremum.register
-def _(pair: MixturePair) -> Supremum:
+def _of_mixture(pair: MixturePair) -> Supremum:
     """At most the largest of all parts (quasi-convexity); at least what a few orders tell.
 
     D_a is at least that of a part less log(1/w)/(a - 1), w how likely it is: as for sampled pairs.
     """
-    if is_listed(pair):
-        return _of_listed(pair)
     each = [supremum(one) for _, one in pair.parts]
     most = max(one.value.upper for one in each)
     if most in [_met_without_end(one) for _, one in pair.parts]:
@@ -154,32 +153,17 @@ def _(pair: MixturePair) -> Supremum:
     return Supremum(Enclosure(min(least, most), most), order)
 
 
-@supremum.register
-def _(pair: TwoWayPair) -> Supremum:
-    """Between what neighbours attain, and that of the pair without sampling (quasi-convexity)."""
-    least, most = supremum(pair.pair), supremum(pair.pair.pair)
-    return Supremum(Enclosure(least.value.lower, most.value.upper), least.order)
-
-
 def _shared(end: Endpoint, order: Fraction) -> Endpoint:
     return end if end == Decimal("Infinity") else Fraction(end) / order
 
 
-@supremum.register
-def _(pair: WrappedPair) -> Supremum:
-    return _of_listed(pair) if is_enumerable(pair) else _of_large_modulus(pair)
-
-
-@supremum.register(FinitePair)
-@supremum.register(ListedPair)
 def _of_listed(pair: Pair) -> Supremum:
-    largest = largest_loss(pair).value
-    if not largest.is_finite():
-        least = enclose(renyi_sums(listed(pair), arb(2))[0].log() / 2) if pair.slack else largest
-        return Supremum(Enclosure(least.lower, largest.upper), Fraction(2))
     sums = _sums(pair)
-    assert sums is not None
-    return _search([(sums, 1)])
+    if sums is not None:
+        return _search([(sums, 1)])
+    largest = largest_loss(pair).value
+    least = enclose(renyi_sums(listed(pair), arb(2))[0].log() / 2) if pair.slack else largest
+    return Supremum(Enclosure(least.lower, largest.upper), Fraction(2))
 
 
 def joint(pairs: Sequence[tuple[Pair, int]]) -> Supremum | None:
@@ -211,12 +195,6 @@ def laplace_supremum(epsilon: Fraction) -> Supremum:
 
 def _sums(pair: Pair) -> _Sums | None:
     """None where they are infinite, or of what is not listed only known between others."""
-    if isinstance(pair, TwoWayPair) or (isinstance(pair, MixturePair) and not is_listed(pair)):
-        return None
-    wrapped = pair.reduced
-    if wrapped is not None and not is_enumerable(wrapped):
-        assert isinstance(pair, WrappedPair | SampledPair)
-        return _sums(pair.unwrapped) if wrapped.never_wraps else None
     largest = largest_loss(pair).value
     ceiling = ball(Fraction(largest.upper)) if largest.is_finite() else arb.pos_inf()
     if is_listed(pair) and not isinstance(pair, ShiftPair):
@@ -228,9 +206,11 @@ def _sums(pair: Pair) -> _Sums | None:
 
         sums = _Sums(derivatives, lambda order: ceiling / ball(order))
         return sums if largest.is_finite() else None
-    assert isinstance(pair, ShiftPair | SampledPair)
-    plain = pair.facing if isinstance(pair, SampledPair) else pair
-    assert isinstance(plain, ShiftPair)
+    if isinstance(pair, WrappedPair | SampledPair) and pair.reduced is not None:
+        return _sums(pair.unwrapped) if pair.never_wraps else None
+    plain = pair.shifted
+    if plain is None or not isinstance(pair, ShiftPair | SampledPair):
+        return None
     law, ends = plain.law, is_infinite(plain)
     if ends and (isinstance(pair, ShiftPair) or pair.removing):
         return None
@@ -248,7 +228,6 @@ def _sums(pair: Pair) -> _Sums | None:
     return _Sums(shared_sums(pair, ctx.prec).derivatives, tail)
 
 
-@supremum.register
 def _of_shift(pair: ShiftPair) -> Supremum:
     law = pair.law
     if law.support[0] is not None:
@@ -258,19 +237,19 @@ def _of_shift(pair: ShiftPair) -> Supremum:
     if (closed := _closed(pair)) is not None:
         return Supremum(enclose(closed), Fraction(2))
     is_wide = takes_long(pair) or law.moments().variance.upper > _WIDE
-    if is_wide and (near := rho_bracket(pair)).is_within(CLOSE):
+    if is_wide and (near := bracket(pair)).is_within(CLOSE):
         return Supremum(near, Fraction(2))
     try:
         sums = _sums(pair)
         assert sums is not None
         found = _search([(sums, 1)])
     except (ArithmeticError, OutOfTimeError):  # too many terms, or too much work
-        if not (near := rho_bracket(pair)).is_finite():
+        if not (near := bracket(pair)).is_finite():
             raise
         return Supremum(near, Fraction(2))
     if found.value.is_within(_NARROW):
         return found
-    ceiling = Enclosure(Fraction(0), rho_bracket(pair).upper)
+    ceiling = Enclosure(Fraction(0), bracket(pair).upper)
     return Supremum(found.value.intersection(ceiling), found.order)
 
 
@@ -383,13 +362,9 @@ def _largest_curvature(width: arb, left: tuple[arb, arb, arb], right: tuple[arb,
         values.append(scale * m[0])
         slopes.append(scale * (m[1] - centre * m[0]))
         seconds.append(scale * (m[2] - 2 * centre * m[1] + centre * centre * m[0]))
-    # Where N falls and then rises, its tangents meet below its minimum.
-    least = values[0].min(values[1])
-    if slopes[0] < 0 < slopes[1]:
-        meet = (values[1] - values[0] - slopes[1] * width) / (slopes[0] - slopes[1])
-        least = values[0] + slopes[0] * meet
-    elif not (slopes[0] >= 0 or slopes[1] <= 0):
-        least = least - width * slopes[0].abs_upper().max(slopes[1].abs_upper())
+    # N lies above its tangents
+    falls = (slopes[0].min(arb(0)) * width, -slopes[1].max(arb(0)) * width)
+    least = (values[0] + falls[0]).max(values[1] + falls[1])
     if not least > 0:
         return arb.pos_inf()
     return seconds[0].max(seconds[1]) / least

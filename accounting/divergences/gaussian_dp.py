@@ -1,10 +1,20 @@
 """mu of Gaussian DP: the least mu at which N(mu, 1) is told from N(0, 1) as well as P from Q is.
 
-A pair is mu-GDP if its trade-off function is at least G_mu, that of N(mu, 1) against N(0, 1); that
-says it of both ways round, since G_mu is its own inverse (Dong, Roth, Su, "Gaussian differential
-privacy", JRSS B 2022). With z = Phi^-1, an event S separates the two laws by z(P(S)) - z(Q(S)), and
-mu is the largest separation of any event: a test of level a = Q(S) and power P(S) lies on or above
-G_mu(a) = Phi(z(1 - a) - mu) just where it separates by at most mu.
+*N(mu, 1) against N(0, 1)* is Gaussian noise with mu = sensitivity/sigma, also in Euclidean norm.
+With Phi the normal distribution function (Balle and Wang 2018, Theorem 8; Dong, Roth, Su, "Gaussian
+differential privacy", JRSS B 2022):
+
+    delta(level) = Phi(mu/2 - level/mu) - e^level Phi(-mu/2 - level/mu)
+    Renyi        = order mu^2/2, hence rho = mu^2/2; pure epsilon is infinite
+    trade-off    = Phi(Phi^-1(1 - a) - mu)
+
+The loss is N(mu^2/2, mu^2), and independent losses add up: K uses are one of mu sqrt(K). The pair
+is symmetric under reflection, so both directions cost the same.
+
+A pair is mu-GDP if its trade-off function is at least this G_mu; that says it of both ways round,
+since G_mu is its own inverse. With z = Phi^-1, an event S separates the two laws by z(P(S)) -
+z(Q(S)), and mu is the largest separation of any event: a test of level a = Q(S) and power P(S) lies
+on or above G_mu(a) = Phi(z(1 - a) - mu) just where it separates by at most mu.
 
 *Vertices suffice.* The trade-off function is convex, and linear between the Neyman-Pearson events,
 the outcomes in the order of falling P/Q. A chord between two points on or above the graph of the
@@ -20,118 +30,106 @@ chord to their end from the point of its own level with the power r q less.
 + e^epsilon))-GDP: its only vertex.
 
 *Shifted laws* with `curvature_falls`: `accounting.envelope.unit`.
+
+*From the privacy profile*, where nothing else tells mu: delta(epsilon) of a mechanism, the larger
+of both ways round, against that of N(mu, 1) and N(0, 1).
+
+*From below.* What is mu-GDP has delta(epsilon) at most as above at every epsilon, which rises in
+mu: no mu below the root of any of these will do. And the Rényi divergence of order a is at most
+a mu^2/2 (post-processing): mu >= sqrt(2 rho) for the rho of zCDP. That is met where Gaussian noise
+is sampled, however rarely.
+
+*From above.* delta(epsilon) says that every event S of Q-mass a has P(S) <= delta + e^epsilon a,
+either way round. At finitely many epsilon >= 0, and with no delta at the pure epsilon, these lines
+bound the power by a concave polygon, whose mirror image (the line of epsilon = 0 is its own) bounds
+it from there on. Each chord lies on the safe side of the concave power of G_mu if its ends do: mu
+is at most the largest separation of the polygon's vertices, where two neighbouring lines meet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from functools import reduce, singledispatch
-from itertools import accumulate
+from functools import reduce
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from flint import arb
 
-from ...exact.budget import spend
-from ...exact.enclosure import Enclosure
+from ...exact.budget import OutOfTimeError, spend
+from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ball
-from ...exact.precision import enclose, enclose_between
-from ...mechanisms.listed_pair import ListedPair
-from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
+from ...exact.precision import enclose, enclose_between, working_precision
+from ...exact.roots import halved
+from ...exact.rounding import is_infinite
+from ...exact.square_root import SquareRoot, square_root
+from ...mechanisms.pair import MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..envelope import NoEnvelopeError, unit_parameter
+from ..envelope.cells import upper
 from ..envelope.unit import largest_window
 from .finite_sums import Listed, is_listed, listed
 from .largest_loss import largest_loss
 from .privacy_profile import exceeding
-from .wrapped import is_enumerable
 
 _EVENT = 60  # units of work
 _INFINITY = Decimal("Infinity")
 _ZERO = Enclosure.exactly(0)
 _OPEN = "which test tells most is open"
+_BITS = 192
+_SMALLEST, _HALVINGS = 2.0**-60, 64
+_POINTS = 24  # levels at which the profile is asked
+_FEW = 6  # where it only bounds from below
+_MOST_PURE = 10**6
+_NOT_TOLD = (OutOfTimeError, ArithmeticError, NotImplementedError)
+_BY_PROFILE = "mu is told by the profile at some levels and by rho only"
 
 
-@singledispatch
+def gaussian_delta(mu: arb, level: arb) -> arb:
+    """delta(level) of N(mu, 1) against N(0, 1), also at a negative level; mu > 0."""
+    near, far = upper(level / mu - mu / 2), upper(level / mu + mu / 2)
+    return (near - level.exp() * far).max(arb(0)).min(arb(1))
+
+
 def gaussian_mu(pair: Pair) -> Enclosure:
-    """Enclose mu of this pair at the working precision: from two sides only where none is known."""
-    raise TypeError(f"not a pair of distributions: {type(pair).__name__}")
+    """Enclose mu of this pair at the working precision: from two sides only where none is known.
 
-
-@gaussian_mu.register
-def _(pair: ResponsePair) -> Enclosure:
-    if pair.delta:
-        return Enclosure.infinite()
-    return enclose(of_pure(ball(pair.epsilon))) if pair.epsilon else _ZERO
-
-
-@gaussian_mu.register
-def _(pair: FinitePair) -> Enclosure:
+    *Sampled*, at most that of the pair that is sampled: to put a draw from Q, with probability 1 -
+    rate, in place of the output turns (P, Q) into this pair, or into the swapped one. *Of several*,
+    at most the largest of all: the trade-off function of what tells the part is convex.
+    """
+    if isinstance(pair, TwoWayPair):  # what neighbours attain, and the pair without sampling
+        least, plain = gaussian_mu(pair.pair), gaussian_mu(pair.pair.pair)
+        return Enclosure(least.lower, plain.upper, why=(*least.why, *plain.why)).because(_OPEN)
     if pair.slack:  # some pair within the slack has outcomes of one law only
         return Enclosure(_at_events(pair).lower, _INFINITY).because("the slack allows any mu")
-    return _of_listed(listed(pair))
-
-
-@gaussian_mu.register
-def _(pair: ListedPair) -> Enclosure:
-    return _of_listed(listed(pair))
-
-
-@gaussian_mu.register
-def _(pair: ShiftPair) -> Enclosure:
-    if any(end is not None for end in pair.law.support):
-        return Enclosure.infinite()
+    if pair == ResponsePair(Fraction(0)):
+        return _ZERO
     if is_listed(pair):
         return _of_listed(listed(pair))
-    if pair.law.curvature_falls:
-        return largest_window(pair.law, pair.shift)
-    found = _between(pair)
-    with suppress(NoEnvelopeError):
-        most = unit_parameter(pair.law).times(pair.shift).upper
-        found = found.intersection(Enclosure(Fraction(0), most))
-    return found
-
-
-@gaussian_mu.register
-def _(pair: WrappedPair) -> Enclosure:
-    if is_enumerable(pair):
-        return _of_listed(listed(pair))
-    plain = gaussian_mu(pair.unwrapped)
-    if pair.never_wraps:
-        return plain
-    return Enclosure(_at_events(pair).lower, plain.upper, why=plain.why).because(_OPEN)
-
-
-@gaussian_mu.register
-def _(pair: SampledPair) -> Enclosure:
-    """At most that of the pair that is sampled: to put a draw from Q, with probability 1 - rate, in
-    place of the output turns (P, Q) into this pair, or into the swapped one.
-    """
-    if is_listed(pair):
-        return _of_listed(listed(pair))
-    plain = pair.pair
-    if isinstance(plain, ShiftPair) and any(end is not None for end in plain.law.support):
-        return Enclosure.infinite()  # P has outcomes without Q, and rate of them remain
-    most = gaussian_mu(plain).upper
+    if isinstance(pair, MixturePair):
+        most = max(gaussian_mu(one).upper for _, one in pair.parts)
+        return Enclosure(Fraction(0), most).because(_OPEN)
+    if isinstance(pair, WrappedPair):
+        plain = gaussian_mu(pair.unwrapped)
+        if pair.never_wraps:
+            return plain
+        return Enclosure(_at_events(pair).lower, plain.upper, why=plain.why).because(_OPEN)
+    assert isinstance(pair, ShiftPair | SampledPair) and pair.shifted is not None
+    law = pair.shifted.law
+    if pair.reduced is None and any(end is not None for end in law.support):
+        return Enclosure.infinite()  # P or Q has outcomes of its own, of which sampling leaves some
+    most = _INFINITY
+    if isinstance(pair, SampledPair):
+        most = gaussian_mu(pair.pair).upper
+    elif law.curvature_falls:
+        return largest_window(law, pair.shift)
+    else:
+        with suppress(NoEnvelopeError):
+            most = unit_parameter(law).times(pair.shift).upper
     return _between(pair).intersection(Enclosure(Fraction(0), most))
-
-
-@gaussian_mu.register
-def _(pair: MixturePair) -> Enclosure:
-    """At most the largest of all parts: the trade-off function of what tells the part is convex."""
-    if is_listed(pair):
-        return _of_listed(listed(pair))
-    most = max(gaussian_mu(one).upper for _, one in pair.parts)
-    return Enclosure(Fraction(0), most).because(_OPEN)
-
-
-@gaussian_mu.register
-def _(pair: TwoWayPair) -> Enclosure:
-    """Between what neighbours attain, and that of the pair without sampling."""
-    least, most = gaussian_mu(pair.pair), gaussian_mu(pair.pair.pair)
-    return Enclosure(least.lower, most.upper, why=(*least.why, *most.why)).because(_OPEN)
 
 
 def of_pure(epsilon: arb) -> arb:
@@ -166,14 +164,13 @@ def _quantile(mass: arb, rest: arb) -> arb:
 
 def _between(pair: ShiftPair | SampledPair) -> Enclosure:
     """From below by an event, from above by the pure epsilon of both ways round."""
-    least = _at_events(pair)
-    most = Fraction(0)
-    for way in (pair, pair.swapped()):
-        largest = largest_loss(way).value.upper
-        if largest == _INFINITY:
-            return Enclosure(least.lower, _INFINITY).because(_OPEN)
-        most = max(most, Fraction(largest))
-    return Enclosure(least.lower, enclose(of_pure(ball(most))).upper).because(_OPEN)
+    largest = max(largest_loss(way).value.upper for way in (pair, pair.swapped()))
+    return Enclosure(_at_events(pair).lower, _of_largest(largest)).because(_OPEN)
+
+
+def _of_largest(loss: Endpoint) -> Endpoint:
+    """At most mu where no loss is above this, either way round."""
+    return loss if is_infinite(loss) else enclose(of_pure(ball(Fraction(loss)))).upper
 
 
 def _at_events(pair: Pair) -> Enclosure:
@@ -202,26 +199,26 @@ def _of_listed(outcomes: Listed) -> Enclosure:
     each.sort(key=lambda pair: -_about(*pair))
     ratios = [_ratio(p, q) for p, q in each]
     events = _events(each)
-    lower = upper = arb(0)
+    lower, ends = arb(0), [arb(0)]
     for event in events[1:-1]:
         spend(_EVENT)
         if (found := separation(*event).lower()) > lower:
             lower = found
-    largest = smallest = arb(1)
     for first, last in _groups(ratios):
-        low = reduce(arb.min, (low for low, _ in ratios[first:last]))
-        high = reduce(arb.max, (high for _, high in ratios[first:last]))
-        largest, smallest = _larger(largest, high), smallest.min(low)
         start, end = events[first], events[last]
         if last < len(each):
-            upper = _larger(upper, separation(*end).upper())
+            ends.append(separation(*end).upper())
         if last - first > 1:
+            low = reduce(arb.min, (low for low, _ in ratios[first:last]))
+            high = reduce(arb.max, (high for _, high in ratios[first:last]))
             q = sum((q for _, q in each[first:last]), arb(0))
-            upper = _larger(upper, _inside(start, end, low, high, q).upper())
-    pure = _larger(largest.log(), -smallest.log())
+            ends.append(_inside(start, end, low, high, q).upper())
+    most = arb.pos_inf() if any(end.is_nan() for end in ends) else reduce(arb.max, ends)
+    largest = reduce(arb.max, (high for _, high in ratios)).log()
+    pure = largest.max(-reduce(arb.min, (low for low, _ in ratios)).log())
     if pure.is_finite() and pure >= 0:
-        upper = upper.min(of_pure(pure.upper()).upper())
-    return enclose_between(lower, upper)
+        most = most.min(of_pure(pure.upper()).upper())
+    return enclose_between(lower, most)
 
 
 def _inside(start: _Event, end: _Event, low: arb, high: arb, q: arb) -> arb:
@@ -245,7 +242,7 @@ def _events(each: Sequence[tuple[arb, arb]]) -> list[_Event]:
 
 def _groups(ratios: Sequence[tuple[arb, arb]]) -> list[tuple[int, int]]:
     """Where the outcomes can be cut for certain into those of larger and of smaller ratio."""
-    after = list(accumulate((high for _, high in ratios[::-1]), _larger))[::-1]
+    after = list(accumulate((high for _, high in ratios[::-1]), arb.max))[::-1]
     cuts, least = [0], arb.pos_inf()
     for index, (low, _) in enumerate(ratios[:-1]):
         least = least.min(low)
@@ -270,8 +267,120 @@ def _ratio(p: arb, q: arb) -> tuple[arb, arb]:
     return low, high
 
 
-def _larger(one: arb, other: arb) -> arb:
-    """The larger of two bounds; what is no number is no bound."""
-    if one.is_nan() or other.is_nan():
-        return arb.pos_inf()
-    return one.max(other)
+# -- from the privacy profile ----------------------------------------------------------------------
+
+
+def bounded_mu(
+    known: Enclosure,
+    delta: Callable[[Fraction], Enclosure],
+    pure: Callable[[], Enclosure],
+    rho: Callable[[], Enclosure],
+    width: Fraction,
+) -> Enclosure:
+    """What rho and the profile leave of mu, which is known to be in `known`.
+
+    delta: delta(epsilon), the larger of both ways round. pure: the largest loss of either way.
+    width: a relative one that is narrow enough.
+    """
+    found = known
+    largest: Endpoint = _INFINITY
+    with suppress(*_NOT_TOLD):
+        found = found.intersection(Enclosure(root_of(rho().times(2)).lower, _INFINITY))
+    if found.is_within(width):
+        return found
+    profile: dict[Fraction, Enclosure] = {}
+    with suppress(*_NOT_TOLD):
+        largest = pure().upper
+    with suppress(*_NOT_TOLD):
+        for level in _levels(found.upper, largest):
+            profile[level] = delta(level)
+    for level, value in profile.items():
+        least = largest_mu(level, Fraction(value.lower))
+        found = found.intersection(Enclosure(least, _INFINITY))
+    with working_precision(_BITS):
+        found = found.intersection(Enclosure(Fraction(0), _most(profile, largest)))
+    return found if found.is_within(width) else found.because(_BY_PROFILE)
+
+
+def largest_mu(level: Fraction, delta: Fraction) -> Endpoint:
+    """The mu at which N(mu, 1) against N(0, 1) has delta(level) = delta, rounded down."""
+    if not 0 < delta < 1:
+        return _INFINITY if delta else Fraction(0)
+    with working_precision(_BITS):
+        target, at = ball(delta), ball(level)
+        if level == 0:
+            return max(enclose(arb(8).sqrt() * target.erfinv()).lower, Fraction(0))
+
+        def met(mu: float) -> bool:
+            return bool(gaussian_delta(arb(mu), at) <= target)
+
+        high = _SMALLEST
+        while met(high):
+            high *= 2
+        return Fraction(halved(met, high, 0.0, _HALVINGS)[1])
+
+
+def root_of(square: Enclosure) -> Enclosure:
+    """The root of a number >= 0: exact where both ends are squares of rationals."""
+
+    def root(end: Endpoint) -> Enclosure:
+        found = square_root(Fraction(end)) if end and not is_infinite(end) else end
+        if not isinstance(found, SquareRoot):
+            return Enclosure(found, found)
+        with working_precision(_BITS):
+            return enclose(found.ball())
+
+    return Enclosure(root(square.lower).lower, root(square.upper).upper, why=square.why)
+
+
+def squared(number: Enclosure) -> Enclosure:
+    """The square of a number >= 0."""
+    ends = (end if is_infinite(end) else Fraction(end) ** 2 for end in (number.lower, number.upper))
+    return Enclosure(*ends, why=number.why)
+
+
+def _levels(most: Endpoint, largest: Endpoint) -> list[Fraction]:
+    """From 0 to where delta has all but vanished; the middle ones first."""
+    top, count = Fraction(8), _FEW
+    if not is_infinite(most):
+        mu = Fraction(most).limit_denominator(10**6)
+        top = mu * mu / 2 + 6 * mu
+    if not is_infinite(largest):
+        top, count = min(top, Fraction(largest)), _POINTS
+    grid = [(top * k / count).limit_denominator(10**9) for k in range(count)]
+    return sorted(set(grid), key=lambda level: (level != 0, grid.index(level) % 4, level))
+
+
+def _most(profile: dict[Fraction, Enclosure], largest: Endpoint) -> Endpoint:
+    """The largest separation of the polygon's vertices, and at most what pure epsilon allows."""
+    if is_infinite(largest) or Fraction(largest) > _MOST_PURE:
+        return _INFINITY
+    ceiling = _of_largest(largest)
+    if Fraction(0) not in profile or not largest:
+        return ceiling if largest else Fraction(0)
+    lines = [(ball(level).exp(), ball(Fraction(profile[level].upper))) for level in sorted(profile)]
+    lines.append((ball(Fraction(largest)).exp(), arb(0)))
+    most, before = arb(0), arb(1)
+    for (slope, start), (steeper, lower) in pairwise(_hull(lines)):
+        level = (start - lower) / (steeper - slope)
+        power = start + slope * level
+        if not (level < before and level > 0 and power < 1):
+            return ceiling
+        before = level
+        most = most.max(separation(power, 1 - power, level, 1 - level).upper())
+    found = enclose(most).upper
+    return min(found, ceiling)
+
+
+def _hull(lines: list[tuple[arb, arb]]) -> list[tuple[arb, arb]]:
+    """Those lines, the steeper later, that are lowest somewhere; leaving any out is safe."""
+    kept: list[tuple[arb, arb]] = []
+    for line in lines:
+        while len(kept) > 1 and not _meet(kept[-1], line) < _meet(kept[-2], kept[-1]):
+            kept.pop()
+        kept.append(line)
+    return kept
+
+
+def _meet(one: tuple[arb, arb], other: tuple[arb, arb]) -> arb:
+    return (one[1] - other[1]) / (other[0] - one[0])

@@ -12,10 +12,9 @@ falls on 0 <= c < d, and both are largest at c = 0: log (1 + beta^m)/(beta^d + b
 
 from __future__ import annotations
 
-import math
 from decimal import Decimal
 from fractions import Fraction
-from functools import reduce, singledispatch
+from functools import reduce
 from typing import NamedTuple
 
 from flint import arb
@@ -29,8 +28,7 @@ from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..sampling import sampled_loss
-from .finite_sums import Listed, listed
-from .wrapped import image_excess, is_enumerable
+from .finite_sums import Listed, image_excess, is_listed, listed
 
 _ZERO = Enclosure.exactly(0)
 
@@ -42,40 +40,30 @@ class LargestLoss(NamedTuple):
     outcome: str | None
 
 
-@singledispatch
 def largest_loss(pair: Pair) -> LargestLoss:
     """sup log P/Q at the working precision."""
-    raise TypeError(f"not a pair of distributions: {type(pair).__name__}")
+    if isinstance(pair, TwoWayPair):
+        pair = pair.pair
+    if isinstance(pair, ResponsePair):
+        if pair.delta:
+            return LargestLoss(Enclosure.infinite(), "the bit revealed for certain")
+        return LargestLoss(Enclosure.exactly(pair.epsilon), "the true bit")
+    if isinstance(pair, SampledPair):  # the loss rises in that of the pair that it faces
+        value, outcome = largest_loss(pair.facing)
+        named = pair.removing or isinstance(pair.pair, ResponsePair)  # else it is read backwards
+        return LargestLoss(sampled_loss(pair, value), outcome if named else None)
+    if isinstance(pair, MixturePair):
+        each = [largest_loss(one) for _, one in pair.parts]
+        best = max(each, key=lambda one: one.value.lower)
+        value = reduce(Enclosure.maximum, (one.value for one in each), _ZERO)
+        return LargestLoss(value, best.outcome)
+    if isinstance(pair, ShiftPair):
+        return _of_shift(pair)
+    if isinstance(pair, WrappedPair):
+        return _of_wrapped(pair)
+    return _of_finite(pair) if isinstance(pair, FinitePair) else _of_listed(pair)
 
 
-@largest_loss.register
-def _(pair: ResponsePair) -> LargestLoss:
-    if pair.delta:
-        return LargestLoss(Enclosure.infinite(), "the bit revealed for certain")
-    return LargestLoss(Enclosure.exactly(pair.epsilon), "the true bit")
-
-
-@largest_loss.register
-def _(pair: SampledPair) -> LargestLoss:
-    """The sampled loss rises in that of the pair that it faces."""
-    value, outcome = largest_loss(pair.facing)
-    named = pair.removing or isinstance(pair.pair, ResponsePair)  # else it is read backwards
-    return LargestLoss(sampled_loss(pair, value), outcome if named else None)
-
-
-@largest_loss.register
-def _(pair: MixturePair) -> LargestLoss:
-    each = [largest_loss(one) for _, one in pair.parts]
-    best = max(each, key=lambda one: one.value.lower)
-    return LargestLoss(reduce(Enclosure.maximum, (one.value for one in each), _ZERO), best.outcome)
-
-
-@largest_loss.register
-def _(pair: TwoWayPair) -> LargestLoss:
-    return largest_loss(pair.pair)
-
-
-@largest_loss.register
 def _of_shift(pair: ShiftPair) -> LargestLoss:
     law, shift = pair.law, pair.shift
     low, _ = law.support
@@ -90,56 +78,43 @@ def _of_shift(pair: ShiftPair) -> LargestLoss:
     return LargestLoss(value, "0" if isinstance(law, AttainsLimit) else None)
 
 
-@largest_loss.register
 def _of_finite(pair: FinitePair) -> LargestLoss:
-    if not pair.slack:
-        for outcome, p, q in zip(pair.outcomes, pair.p, pair.q, strict=True):
-            if p and not q:
+    """With slack, mass may be missing where Q has none: only a lower bound can be certain."""
+    slack, ratios = pair.slack, list[tuple[Fraction, str]]()
+    for outcome, p, q in zip(pair.outcomes, pair.p, pair.q, strict=True):
+        if p > slack:
+            if not q + slack:
                 return LargestLoss(Enclosure.infinite(), outcome)
-        ratio, best = max(
-            (p / q, outcome)
-            for outcome, p, q in zip(pair.outcomes, pair.p, pair.q, strict=True)
-            if p
-        )
-        value = _ZERO if ratio == 1 else enclose(Logarithm(ratio).ball())
-        return LargestLoss(value.maximum(_ZERO), best)
-    # With slack, mass may be missing where Q has none: only a lower bound can be certain.
-    ratios = [
-        (max(p - pair.slack, Fraction(0)) / (q + pair.slack), outcome)
-        for outcome, p, q in zip(pair.outcomes, pair.p, pair.q, strict=True)
-    ]
-    ratio, best = max(ratios)
-    lower = enclose(Logarithm(ratio).ball()).lower if ratio > 1 else Fraction(0)
-    return LargestLoss(Enclosure(lower, Decimal("Infinity")), best)
+            ratios.append(((p - slack) / (q + slack), outcome))
+    ratio, best = max(ratios, default=(Fraction(1), pair.outcomes[0]))
+    value = enclose(Logarithm(max(ratio, Fraction(1))).ball())
+    return LargestLoss(Enclosure(value.lower, Decimal("Infinity")) if slack else value, best)
 
 
-@largest_loss.register
 def _of_listed(pair: ListedPair) -> LargestLoss:
     p, q = pair.masses()
-    apart = [x for x, (a, b) in enumerate(zip(p, q, strict=True)) if b == 0 and a != 0]
-    if apart:
-        return LargestLoss(Enclosure.infinite(), pair.name_of(apart[0]))
-    if (known := pair.steps()) is not None:
-        multiples = [-math.inf if k is None else k for k in known.multiples]
-        best = max(range(len(multiples)), key=multiples.__getitem__)
-        if isinstance(known.unit, Fraction):
-            value = Enclosure.exactly(max(known.unit * int(multiples[best]), Fraction(0)))
-        else:
-            value = enclose(max(int(multiples[best]), 0) * known.unit.ball())
-        return LargestLoss(value, pair.name_of(best))
-    seen = [x for x, a in enumerate(p) if not a.is_zero()]  # not known to be 0
-    largest, best = _largest_listed(Listed([p[x] for x in seen], [q[x] for x in seen]))
-    return LargestLoss(enclose(largest).maximum(_ZERO), pair.name_of(seen[best]))
+    if infinite := [x for x, (a, b) in enumerate(zip(p, q, strict=True)) if b == 0 and a != 0]:
+        return LargestLoss(Enclosure.infinite(), pair.name_of(infinite[0]))
+    if (known := pair.steps()) is None:
+        largest, best = _largest_listed(Listed(p, q))
+        return LargestLoss(enclose(largest).maximum(_ZERO), pair.name_of(best))
+    multiple, best = max((k, -x) for x, k in enumerate(known.multiples) if k is not None)
+    unit, multiple = known.unit, max(multiple, 0)
+    value = (
+        Enclosure.exactly(unit * multiple)
+        if isinstance(unit, Fraction)
+        else enclose(ball(unit) * multiple)
+    )
+    return LargestLoss(value, pair.name_of(-best))
 
 
-@largest_loss.register
 def _of_wrapped(pair: WrappedPair) -> LargestLoss:
     unwrapped = _of_shift(pair.unwrapped)
     if pair.never_wraps:
         return unwrapped
     if isinstance(pair.law, AttainsLimit):
         value, outcome = enclose(pair.law.wrapped_loss(pair.shift, pair.modulus)), "0"
-    elif is_enumerable(pair):
+    elif is_listed(pair):
         best, residue = _largest_listed(listed(pair))
         value, outcome = enclose(best), str(residue)
     else:
@@ -150,10 +125,12 @@ def _of_wrapped(pair: WrappedPair) -> LargestLoss:
 
 
 def _largest_listed(outcomes: Listed) -> tuple[arb, int]:
+    """The largest loss of what is not known to have no mass under P, and where it is."""
     spend(3 * len(outcomes.p))
-    losses = [p.log() - q.log() for p, q in zip(outcomes.p, outcomes.q, strict=True)]
-    best = max(range(len(losses)), key=lambda x: float(losses[x].mid()))
-    return reduce(arb.max, losses), best
+    outcome_masses = enumerate(zip(outcomes.p, outcomes.q, strict=True))
+    losses = {x: p.log() - q.log() for x, (p, q) in outcome_masses if not p.is_zero()}
+    best = max(losses, key=lambda x: float(losses[x].mid()))
+    return reduce(arb.max, losses.values()), best
 
 
 def _bracket(pair: WrappedPair, unwrapped: Enclosure) -> LargestLoss:
@@ -168,12 +145,10 @@ def _bracket(pair: WrappedPair, unwrapped: Enclosure) -> LargestLoss:
         found = enclose(law.loss(-reach, shift) - (1 + excess).log())
         if least.at_least(found.lower) is not True:
             least, outcome = found, -reach % modulus
-    upper = unwrapped
+    most = unwrapped.upper
     if law.log_concave:
         # -log p is convex and even: among residues at distances v and at least v - d from 0,
         # v <= m/2, the ratio of their p is largest at v = m/2; P also has its images.
         inner = law.ball(max(half - shift, 0)) / law.ball(half)
-        found = enclose((inner * (1 + image_excess(law, modulus, half))).log())
-        upper = Enclosure(_ZERO.lower, found.upper)
-    lowest = upper if upper.at_most(unwrapped.upper) else unwrapped
-    return LargestLoss(Enclosure(least.lower, lowest.upper), str(outcome))
+        most = min(most, enclose((inner * (1 + image_excess(law, modulus, half))).log()).upper)
+    return LargestLoss(Enclosure(least.lower, most), str(outcome))

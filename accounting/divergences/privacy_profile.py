@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from functools import singledispatch
 from typing import NamedTuple
 
 import numpy as np
@@ -23,13 +22,11 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import Logarithm, Real, ball
 from ...exact.precision import enclose, enclose_between, working_precision
 from ...exact.roots import first_met_near, float_root, met_between, met_near
-from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..sampling import sampled_loss
-from .finite_sums import is_listed, listed, split
+from .finite_sums import is_listed, listed, outside_masses, split
 from .largest_loss import largest_loss
-from .wrapped import is_enumerable, outside_masses
 
 _MOST_STEPS = 20
 _FEW = 2000  # outcomes whose exact sums are quick
@@ -59,27 +56,38 @@ def value_at(level: arb, event: Event) -> arb:
     return least.union(least + event.excess).max(arb(0)).min(arb(1))
 
 
-@singledispatch
 def exceeding(pair: Pair, level: arb, exact_level: Fraction | None = None) -> Event:
-    """The event {loss > level}, as far as it can be told at the working precision."""
-    raise TypeError(f"not a pair of distributions: {type(pair).__name__}")
+    """The event {loss > level}, as far as it can be told at the working precision.
+
+    Of several pairs the events of all together: what tells nothing has no loss above the level.
+    """
+    if isinstance(pair, TwoWayPair):
+        pair = pair.pair
+    if isinstance(pair, SampledPair):
+        return _of_sampled(pair, level, exact_level)
+    if isinstance(pair, ShiftPair):
+        return _of_shift(pair, level, exact_level)
+    if isinstance(pair, ResponsePair) and exact_level is not None and exact_level >= pair.epsilon:
+        return Event(ball(pair.delta), arb(0), arb(0))
+    if is_listed(pair):
+        return Event(*split(listed(pair), level.exp()))
+    if isinstance(pair, MixturePair):
+        found = _NOTHING
+        for weight, one in pair.parts:
+            p, q, excess, *_ = exceeding(one, level, exact_level)
+            share = ball(weight)
+            found = Event(found.p + share * p, found.q + share * q, found.excess + share * excess)
+        return found
+    assert isinstance(pair, WrappedPair)
+    event = exceeding(pair.unwrapped, level, exact_level)
+    if pair.never_wraps:
+        return event
+    p_out, q_out = outside_masses(pair)
+    lost = p_out + level.exp() * q_out
+    return event._replace(p=event.p - p_out, q=event.q + q_out, excess=event.excess + lost)
 
 
-@exceeding.register
-def _(pair: ResponsePair, level: arb, exact_level: Fraction | None = None) -> Event:
-    revealed, hidden = ball(pair.delta), ball(1 - pair.delta)
-    if exact_level is not None and exact_level >= pair.epsilon:
-        return Event(revealed, arb(0), arb(0))
-    odds = ball(pair.epsilon).exp()
-    p, q = hidden * odds / (1 + odds), hidden / (1 + odds)
-    gain = p - level.exp() * q
-    if gain > 0:
-        return Event(revealed + p, q, arb(0))
-    return Event(revealed, arb(0), arb(0) if gain <= 0 else gain.abs_upper())
-
-
-@exceeding.register
-def _(pair: SampledPair, level: arb, exact_level: Fraction | None = None) -> Event:
+def _of_sampled(pair: SampledPair, level: arb, exact_level: Fraction | None) -> Event:
     """An event of the pair that is faced, at another level >= 0 (`sampling`)."""
     rate, same = ball(pair.rate), Fraction(0) if exact_level == 0 else None
     if pair.removing:
@@ -93,26 +101,7 @@ def _(pair: SampledPair, level: arb, exact_level: Fraction | None = None) -> Eve
     return Event(event.p, (1 - rate) * event.p + rate * event.q, rest * event.excess)
 
 
-@exceeding.register
-def _(pair: MixturePair, level: arb, exact_level: Fraction | None = None) -> Event:
-    """The events of all parts together; what tells nothing has no loss above the level."""
-    if is_listed(pair):
-        return Event(*split(listed(pair), level.exp()))
-    found = _NOTHING
-    for weight, one in pair.parts:
-        p, q, excess, *_ = exceeding(one, level, exact_level)
-        share = ball(weight)
-        found = Event(found.p + share * p, found.q + share * q, found.excess + share * excess)
-    return found
-
-
-@exceeding.register
-def _(pair: TwoWayPair, level: arb, exact_level: Fraction | None = None) -> Event:
-    return exceeding(pair.pair, level, exact_level)
-
-
-@exceeding.register
-def _(pair: ShiftPair, level: arb, exact_level: Fraction | None = None) -> Event:
+def _of_shift(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Event:
     if pair.is_disjoint:
         return Event(arb(1), arb(0), arb(0))
     law, shift = pair.law, pair.shift
@@ -145,26 +134,6 @@ def _(pair: ShiftPair, level: arb, exact_level: Fraction | None = None) -> Event
     if last + 1 != outside:
         excess += overlooked(level, law.loss(last + 1, shift))
     return Event(p, q, excess, first, last)
-
-
-@exceeding.register
-def _(pair: WrappedPair, level: arb, exact_level: Fraction | None = None) -> Event:
-    if is_enumerable(pair):
-        return Event(*split(listed(pair), level.exp()))
-    event = exceeding(pair.unwrapped, level, exact_level)
-    if pair.never_wraps:
-        return event
-    p_out, q_out = outside_masses(pair)
-    lost = p_out + level.exp() * q_out
-    return event._replace(p=event.p - p_out, q=event.q + q_out, excess=event.excess + lost)
-
-
-@exceeding.register(FinitePair)
-@exceeding.register(ListedPair)
-def _of_listed(
-    pair: FinitePair | ListedPair, level: arb, exact_level: Fraction | None = None
-) -> Event:
-    return Event(*split(listed(pair), level.exp()))
 
 
 def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> Enclosure:
@@ -252,13 +221,12 @@ def _of_few(pair: FinitePair, delta: Fraction) -> Enclosure:
 
 
 def _of_response(pair: ResponsePair, delta: Fraction) -> arb:
-    """delta(level) = d + (1-d)(e^epsilon - e^level)/(1 + e^epsilon), d = pair.delta, solved."""
+    """delta(level) = d + (1-d)(e^epsilon - e^level)/(1 + e^epsilon), d = pair.delta, solved.
+
+    At delta < 1, which `composition.divergence` sees to.
+    """
     if delta < pair.delta:
         return arb.pos_inf()
-    if delta == 1:
-        return arb(0)
-    if delta == pair.delta:
-        return ball(pair.epsilon)
     share = (delta - pair.delta) / (1 - pair.delta)
     odds = ball(1 - share) * ball(pair.epsilon).exp() - ball(share)
     return odds.max(arb(1)).log()

@@ -23,7 +23,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from functools import singledispatch
 
 from flint import acb, arb, ctx
 
@@ -32,46 +31,37 @@ from ...exact.number import ball
 from ...exact.precision import enclose, enclose_between
 from ...mechanisms.laws.closed_forms import RationalRenyi
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
-from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import (
-    FinitePair,
     MixturePair,
     Pair,
     Reducible,
-    ResponsePair,
     SampledPair,
     TwoWayPair,
 )
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..envelope import NoEnvelopeError, unit_parameter
-from .finite_sums import is_listed, listed, renyi_sums, two_way_sum
+from .finite_sums import image_excess, is_listed, listed, renyi_sums, two_way_sum
 from .renyi_sums import RenyiSums, shared_sums
-from .wrapped import image_excess, is_enumerable
 
 CLOSE = Fraction(1, 10**5)  # so narrow, a bracket is taken where sums are long
 _LONG = 10**7  # variance from which on those of sums of discrete Gaussians are
 
 
-@singledispatch
 def divergences(pair: Pair, orders: Sequence[Fraction]) -> list[Enclosure]:
-    """D_order(P || Q) for each order > 1, at the working precision."""
-    raise TypeError(f"not a pair of distributions: {type(pair).__name__}")
+    """D_order(P || Q) for each order > 1, at the working precision.
 
-
-@divergences.register(FinitePair)
-@divergences.register(ListedPair)
-@divergences.register(ResponsePair)
-def _of_listed(pair: Pair, orders: Sequence[Fraction]) -> list[Enclosure]:
-    outcomes = listed(pair)
-    return [_from_sum(renyi_sums(outcomes, ball(order))[0], order) for order in orders]
-
-
-@divergences.register
-def _of_sampled(pair: SampledPair, orders: Sequence[Fraction]) -> list[Enclosure]:
-    """At most that of the pair that is sampled, by quasi-convexity."""
-    if is_listed(pair):
+    Of a sampled pair at most that of the pair that is sampled, by quasi-convexity.
+    """
+    if isinstance(pair, TwoWayPair):
+        return _of_both_ways(pair, orders)
+    if is_listed(pair) and not isinstance(pair, ShiftPair | WrappedPair):
         return _of_listed(pair, orders)
-    if not pair.never_wraps:
+    if isinstance(pair, MixturePair):
+        return _of_mixture(pair, orders)
+    if isinstance(pair, ShiftPair):
+        return _of_shift(pair, orders)
+    assert isinstance(pair, SampledPair | WrappedPair)
+    if isinstance(pair, WrappedPair) or not pair.never_wraps:
         return _of_wrapped(pair, orders)
     if pair.reduced is not None:
         pair = pair.unwrapped
@@ -81,11 +71,13 @@ def _of_sampled(pair: SampledPair, orders: Sequence[Fraction]) -> list[Enclosure
     return [_from_sum(sums.at(order), order) for order in orders]
 
 
-@divergences.register
-def _(pair: MixturePair, orders: Sequence[Fraction]) -> list[Enclosure]:
+def _of_listed(pair: Pair, orders: Sequence[Fraction]) -> list[Enclosure]:
+    outcomes = listed(pair)
+    return [_from_sum(renyi_sums(outcomes, ball(order))[0], order) for order in orders]
+
+
+def _of_mixture(pair: MixturePair, orders: Sequence[Fraction]) -> list[Enclosure]:
     """e^((a-1) D_a) is the mixture of theirs, which rises in each of them."""
-    if is_listed(pair):
-        return _of_listed(pair, orders)
     curves = [divergences(one, orders) for _, one in pair.parts]
     found = []
     for order, column in zip(orders, zip(*curves, strict=True), strict=True):
@@ -101,8 +93,7 @@ def _(pair: MixturePair, orders: Sequence[Fraction]) -> list[Enclosure]:
     return found
 
 
-@divergences.register
-def _(pair: TwoWayPair, orders: Sequence[Fraction]) -> list[Enclosure]:
+def _of_both_ways(pair: TwoWayPair, orders: Sequence[Fraction]) -> list[Enclosure]:
     """Between what neighbours attain and the sum over r = P/Q > 1 of Q r^a, Q r^(1-a) and the rest.
 
     The rest, 1 less the sum of Q r and Q, turns that into 1 + sum of Q (r^a - r)(1 - r^-a).
@@ -132,7 +123,6 @@ def is_infinite(pair: Pair) -> bool:
     return isinstance(pair, ShiftPair) and pair.law.support[0] is not None
 
 
-@divergences.register
 def _of_shift(pair: ShiftPair, orders: Sequence[Fraction]) -> list[Enclosure]:
     law = pair.law
     if is_infinite(pair):
@@ -141,7 +131,7 @@ def _of_shift(pair: ShiftPair, orders: Sequence[Fraction]) -> list[Enclosure]:
     found = []
     for order in orders:
         known = law.renyi_exact(order, pair.shift) if isinstance(law, RationalRenyi) else None
-        if takes_long(pair) and (near := divergence_bracket(pair, order)).is_within(CLOSE):
+        if takes_long(pair) and (near := bracket(pair, order)).is_within(CLOSE):
             found.append(near)
             continue
         found.append(_summed(pair, sums, order) if known is None else Enclosure.exactly(known))
@@ -153,7 +143,7 @@ def _summed(pair: ShiftPair, sums: RenyiSums, order: Fraction) -> Enclosure:
     try:
         return _from_sum(sums.at(order), order)
     except ArithmeticError:
-        found = divergence_bracket(pair, order)
+        found = bracket(pair, order)
         if isinstance(pair.law, DiscreteGaussianSum):
             most = pair.law.renyi_of_summands(order, pair.shift)
             found = found.intersection(Enclosure(Fraction(0), most))
@@ -162,7 +152,6 @@ def _summed(pair: ShiftPair, sums: RenyiSums, order: Fraction) -> Enclosure:
     return found.because("the terms of its Rényi sum are too many")
 
 
-@divergences.register(WrappedPair)
 def _of_wrapped(pair: Reducible, orders: Sequence[Fraction]) -> list[Enclosure]:
     """Reduction is post-processing: at most what holds without it."""
     wrapped = pair.reduced
@@ -170,11 +159,7 @@ def _of_wrapped(pair: Reducible, orders: Sequence[Fraction]) -> list[Enclosure]:
     unwrapped = divergences(pair.unwrapped, orders)
     if wrapped.never_wraps:
         return unwrapped
-    if is_enumerable(wrapped):
-        lower = _of_listed(pair, orders)
-    else:
-        lower = _below(pair, wrapped, orders)
-        lower = [Enclosure(least.lower, Decimal("Infinity")) for least in lower]
+    lower = _of_listed(pair, orders) if is_listed(pair) else _below(pair, wrapped, orders)
     ceilings = [Enclosure(Fraction(0), ceiling.upper) for ceiling in unwrapped]
     return [low.intersection(high) for low, high in zip(lower, ceilings, strict=True)]
 
@@ -197,25 +182,11 @@ def _below(pair: Reducible, wrapped: WrappedPair, orders: Sequence[Fraction]) ->
             farthest = max(abs(low), abs(high)) + shift
             if law.symmetric and 2 * farthest < modulus:
                 least = kept * (1 + image_excess(law, modulus, farthest)) ** ball(1 - order)
-        found.append(_from_sum(least, order))
+        found.append(Enclosure(_from_sum(least, order).lower, Decimal("Infinity")))
     return found
 
 
 # -- brackets without sums -------------------------------------------------------------------------
-
-
-def divergence_bracket(pair: ShiftPair, order: Fraction) -> Enclosure:
-    """Of the Rényi divergence of this order > 1, at the working precision."""
-    return _bracket(pair, order, Fraction(0))
-
-
-def rho_bracket(pair: ShiftPair) -> Enclosure:
-    """Of the supremum of D_a/a; of sums of discrete Gaussians it is at least the limit at infinity
-    (`DiscreteGaussianSum.zcdp_closed`).
-    """
-    law = pair.law
-    known = law.gaussian_rho(pair.shift) if isinstance(law, DiscreteGaussianSum) else Fraction(0)
-    return _bracket(pair, None, known)
 
 
 def takes_long(pair: ShiftPair) -> bool:
@@ -224,8 +195,14 @@ def takes_long(pair: ShiftPair) -> bool:
     return isinstance(law, DiscreteGaussianSum) and law.count * law.sigma2 > _LONG
 
 
-def _bracket(pair: ShiftPair, order: Fraction | None, known: Fraction) -> Enclosure:
-    law, d = pair.law, pair.shift
+def bracket(pair: ShiftPair, order: Fraction | None = None) -> Enclosure:
+    """Of the Rényi divergence of this order > 1, at the working precision; None: of the supremum of
+    D_a/a, which of sums of discrete Gaussians is at least the limit at infinity
+    (`DiscreteGaussianSum.zcdp_closed`).
+    """
+    law, d, known = pair.law, pair.shift, Fraction(0)
+    if order is None and isinstance(law, DiscreteGaussianSum):
+        known = law.gaussian_rho(d)
     least = ball(known)
     if law.symmetric and law.mgf_domain == (None, None):
         least = least.max(_least(pair, order))

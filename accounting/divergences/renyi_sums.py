@@ -43,6 +43,7 @@ from ...exact.number import ball
 from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi, RenyiSeries
 from ...mechanisms.pair import SampledPair
 from ...mechanisms.shift_pair import ShiftPair
+from .finite_sums import Listed, two_way_sum
 
 _Grid: TypeAlias = "NDArray[np.int64]"
 
@@ -58,43 +59,6 @@ _MOST_EXTENSIONS = 30
 _FIRST, _TERM, _ORDER = 0.3, 0.5, 4_000
 
 
-class Window:
-    """log p and the loss, outcome by outcome, computed in blocks as orders need them."""
-
-    def __init__(self, pair: ShiftPair) -> None:
-        self.pair = pair
-        # the first value of a block costs an integral: about as many blocks for every spread
-        spread = int(min(float(pair.law.moments().variance.upper) ** 0.5, _LONGEST_BLOCK))
-        self.length = max(_BLOCK, 2 * pair.shift, min(8 * spread, _LONGEST_BLOCK))
-        self.blocks: dict[int, tuple[list[arb], list[arb]]] = {}
-
-    def between(self, low: int, high: int) -> tuple[list[arb], list[arb]]:
-        """log p(x) and loss(x) for x = low, ..., high."""
-        if high - low > _MOST_TERMS:
-            raise ArithmeticError(
-                f"a Rényi sum over {high - low} outcomes is too long (at most {_MOST_TERMS})"
-            )
-        log_p: list[arb] = []
-        losses: list[arb] = []
-        for index in range(low // self.length, high // self.length + 1):
-            logs, lost = self._block(index)
-            first = max(low - index * self.length, 0)
-            last = high + 1 - index * self.length
-            log_p += logs[first:last]
-            losses += lost[first:last]
-        return log_p, losses
-
-    def _block(self, index: int) -> tuple[list[arb], list[arb]]:
-        if index not in self.blocks:
-            shift, first = self.pair.shift, index * self.length
-            spend(_FIRST * self.length)
-            balls = self.pair.law.balls(first - shift, first + self.length - 1)
-            logs = [p.log() for p in balls]
-            losses = [p - q for p, q in zip(logs[shift:], logs, strict=False)]
-            self.blocks[index] = (logs[shift:], losses)
-        return self.blocks[index]
-
-
 class RenyiSums:
     """Rényi sums of one pair at the working precision of its creation."""
 
@@ -105,7 +69,10 @@ class RenyiSums:
         self.rate, self.removing = Fraction(1), True
         if isinstance(pair, SampledPair):
             self.rate, self.removing = pair.rate, pair.removing
-        self.window = Window(facing)
+        # the first value of a block costs an integral: about as many blocks for every spread
+        spread = int(min(float(self.law.moments().variance.upper) ** 0.5, _LONGEST_BLOCK))
+        self.length = max(_BLOCK, 2 * self.shift, min(8 * spread, _LONGEST_BLOCK))
+        self.block = lru_cache(maxsize=None)(self._block)
         self.bulk = lru_cache(maxsize=None)(self._bulk)
         self.after = lru_cache(maxsize=None)(self._after)
         self.log_ratios = lru_cache(maxsize=4)(self._log_ratios)
@@ -137,17 +104,35 @@ class RenyiSums:
     def two_way(self, order: Fraction) -> arb:
         """1 + sum over r > 1 of Q (r^a - r)(1 - r^-a), removing; left of the window below Q r^a."""
         low, high = self.bulk(_rounded(order))
-        logs, losses = self.window.between(low, high)
-        ratios, power, total = self.log_ratios(low, high), ball(order), arb(1)
-        for log, loss, ratio in zip(logs, losses, ratios, strict=True):
-            if ratio <= 0:
-                continue
-            rise = (power * ratio).exp() - ratio.exp()
-            term = (log - loss).exp() * rise * -(-power * ratio).expm1()
-            total += term if ratio > 0 else arb(0).union(term.abs_upper())
+        logs, losses = self.between(low, high)
+        q = [(log - loss).exp() for log, loss in zip(logs, losses, strict=True)]
+        p = [b * r.exp() for b, r in zip(q, self.log_ratios(low, high), strict=True)]
+        total = two_way_sum(Listed(p, q), ball(order))
         if not losses[-1] <= 0:
             return arb.pos_inf()
         return total + arb(0).union(self._left(order, low, 0))
+
+    def between(self, low: int, high: int) -> tuple[list[arb], list[arb]]:
+        """log p(x) and the loss of x for x = low, ..., high, block by block as orders need them."""
+        if high - low > _MOST_TERMS:
+            raise ArithmeticError(
+                f"a Rényi sum over {high - low} outcomes is too long (at most {_MOST_TERMS})"
+            )
+        log_p: list[arb] = []
+        losses: list[arb] = []
+        for index in range(low // self.length, high // self.length + 1):
+            logs, lost = self.block(index)
+            first = max(low - index * self.length, 0)
+            last = high + 1 - index * self.length
+            log_p += logs[first:last]
+            losses += lost[first:last]
+        return log_p, losses
+
+    def _block(self, index: int) -> tuple[list[arb], list[arb]]:
+        shift, first = self.shift, index * self.length
+        spend(_FIRST * self.length)
+        logs = [p.log() for p in self.law.balls(first - shift, first + self.length - 1)]
+        return logs[shift:], [p - q for p, q in zip(logs[shift:], logs, strict=False)]
 
     def within(self, order: Fraction) -> tuple[int, int, arb]:
         """A window low, ..., high around the bulk, and the part of M(order) that it has."""
@@ -157,7 +142,7 @@ class RenyiSums:
 
     def _inside(self, order: Fraction, low: int, high: int, powers: int) -> list[arb]:
         spend(_ORDER + _TERM * (high - low) * (powers + 2))
-        logs, losses = self.window.between(low, high)
+        logs, losses = self.between(low, high)
         ratios = self.log_ratios(low, high)
         power, sign, weights = ball(1 - order), -1, logs
         if self.removing:
@@ -173,7 +158,7 @@ class RenyiSums:
 
     def _log_ratios(self, low: int, high: int) -> list[arb]:
         """log r, for orders asked for in turn."""
-        losses, rate = self.window.between(low, high)[1], ball(self.rate)
+        losses, rate = self.between(low, high)[1], ball(self.rate)
         if self.rate == 1:
             return losses
         sign = 1 if self.removing else -1
@@ -203,7 +188,7 @@ class RenyiSums:
 
     def _end(self, x: int) -> tuple[arb, arb]:
         """log p and the loss."""
-        logs, losses = self.window.between(x, x)
+        logs, losses = self.between(x, x)
         return logs[0], losses[0]
 
     def _after(self, high: int, shift: int) -> arb:

@@ -73,6 +73,7 @@ _BITS, _DISTANCE_BITS = 128, 192
 _NEAR = 1e-4  # how near to the supremum, relatively, a bound should come
 _FAR = 24  # where a mu^2 is large: the tail is bounded to about 2/24
 _MOST_CELLS = 2000
+_MOST = 1e300  # of a factor that is of use
 
 
 @lru_cache(maxsize=4096)
@@ -91,7 +92,7 @@ def rounded_factor(mu: Fraction, order: int) -> Fraction | None:
     order = whole(order, "order", at_least=2, at_most=MOST_ORDER)
     with working_precision(_BITS):
         found = _supremum(order, ball(mu) ** 2) / (order - 1)
-        return Fraction(enclose(found.upper()).upper) if found.is_finite() else None
+        return Fraction(enclose(found.upper()).upper) if found < _MOST else None
 
 
 def rounded_renyi(
@@ -186,10 +187,10 @@ def _supremum(order: int, square: arb) -> arb:
     if not (order - 1) * square < 2:
         first = max(first, _FAR)
     tail = moments.tail(first)
-    goal = (1 + _NEAR) * max(_float(tail), _float(moments.limit()))
+    goal = (1 + _NEAR) * max(upper_float(tail), upper_float(moments.limit()))
 
     def cell(low: Fraction, high: Fraction) -> tuple[float, Fraction, Fraction]:
-        return -_float(moments.bound(low, high)), low, high
+        return -upper_float(moments.bound(low, high)), low, high
 
     cells = [cell(Fraction(m), Fraction(m + 1)) for m in range(first)]
     heapify(cells)
@@ -199,15 +200,8 @@ def _supremum(order: int, square: arb) -> arb:
         middle = (low + high) / 2
         heappush(cells, cell(low, middle))
         heappush(cells, cell(middle, high))
-        goal = max(goal, (1 + _NEAR) * _float(moments.log(middle) / ball(middle) ** 2))
+        goal = max(goal, (1 + _NEAR) * upper_float(moments.log(middle) / ball(middle) ** 2))
     return tail.max(arb(-cells[0][0]))
-
-
-def _float(value: arb) -> float:
-    """At least the ball."""
-    if not value < 1e300:
-        return math.inf
-    return upper_float(value)
 
 
 class _Moments:
@@ -215,15 +209,13 @@ class _Moments:
 
     def __init__(self, order: int, square: arb) -> None:
         self.order, self.square = order, square
-        self._sums: dict[int, arb_poly] = {}
-        self._logs: dict[Fraction, arb] = {}
+        self.log = lru_cache(maxsize=None)(self._log)
+        self.sum = lru_cache(maxsize=None)(self._sum)
 
-    def log(self, y: Fraction) -> arb:
+    def _log(self, y: Fraction) -> arb:
         """log M(y), y >= 0."""
-        if y not in self._logs:
-            m = math.floor(y)
-            self._logs[y] = self._at_whole(m) + self._excess(m, y - m).log1p()
-        return self._logs[y]
+        m = math.floor(y)
+        return self._at_whole(m) + self._excess(m, y - m).log1p()
 
     def limit(self) -> arb:
         """Of log M(y)/y^2 as y goes to 0."""
@@ -270,12 +262,13 @@ class _Moments:
 
     def _excess(self, m: int, f: Fraction) -> arb:
         """M(m + f)/M(m) - 1: a sum of terms that are not negative."""
-        if m not in self._sums:
-            pairs = ((self.order - 1) * m * j + j * (j - 1) // 2 for j in range(self.order + 1))
-            self._sums[m] = arb_poly(
-                [math.comb(self.order, j) * (self.square * n).expm1() for j, n in enumerate(pairs)]
-            )
-        return self._sums[m](ball(f / (1 - f))) * ball(1 - f) ** self.order
+        return self.sum(m)(ball(f / (1 - f))) * ball(1 - f) ** self.order
+
+    def _sum(self, m: int) -> arb_poly:
+        pairs = ((self.order - 1) * m * j + j * (j - 1) // 2 for j in range(self.order + 1))
+        return arb_poly(
+            [math.comb(self.order, j) * (self.square * n).expm1() for j, n in enumerate(pairs)]
+        )
 
 
 # -- a Gaussian, but for a little mass -------------------------------------------------------------

@@ -25,12 +25,12 @@ below, what they were raised by is charged.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby
 from statistics import NormalDist
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from attrs import evolve, frozen
@@ -141,6 +141,11 @@ class Spread:
             raised=2 * (one.raised + other.raised + len(above) * _FLOOR),
         )
 
+    def _moved(self, move: Callable[[_Floats], _Floats], **changes: Any) -> Self:
+        """With all masses at other points."""
+        above, q, p = (move(masses) for masses in (self.above, self.q, self.p))
+        return evolve(self, above=above, q=q, p=p, **changes)
+
     def _refined(self) -> Spread:
         """On a lattice of half the step."""
 
@@ -149,19 +154,11 @@ class Spread:
             found[::2] = masses
             return found
 
-        return evolve(
-            self,
-            step=self.step / 2,
-            first=2 * self.first,
-            above=spaced(self.above),
-            q=spaced(self.q),
-            p=spaced(self.p),
-        )
+        return self._moved(spaced, step=self.step / 2, first=2 * self.first)
 
     def _padded(self, first: int, last: int) -> Spread:
         ends = (self.first - first, last - self.first - len(self))
-        above, q, p = (np.pad(masses, ends) for masses in (self.above, self.q, self.p))
-        return evolve(self, first=first, above=above, q=q, p=p)
+        return self._moved(lambda masses: np.pad(masses, ends), first=first)
 
     def kept(self, steps: int, step: Fraction, tail: float, most: int) -> Spread:
         """Without the ends that weigh little, about e^tail; as fine as so many points allow."""

@@ -31,7 +31,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -146,21 +146,11 @@ class BlockLoss(LossLaw):
         return Cells(above, missing, cost, [_share(one, step) for one in cells])
 
     def enclosed(self, step: arb, tilt: float, points: int) -> Cells:
-        """Enclosed masses of all blocks and of what is beyond.
+        """Enclosed masses of all blocks and of what is beyond."""
+        return _enclosed(self, step.mid(), step.rad(), tilt, points, ctx.prec)
 
-        The last ones are kept: what dominates and what is attained ask for the same.
-        """
-        key = step.mid(), step.rad(), tilt, points, ctx.prec
-        if key not in self._kept:
-            self._kept.clear()
-            self._kept[key] = self._enclosed(step, tilt, points)
-        return self._kept[key]
-
-    @cached_property
-    def _kept(self) -> dict[tuple[arb, arb, float, int, int], Cells]:
-        return {}
-
-    def _enclosed(self, step: arb, tilt: float, points: int) -> Cells:
+    def measured(self, step: arb, tilt: float, points: int) -> Cells:
+        """The same, anew."""
         h, found, missing = step, list[Cell](), arb(0)
 
         def put(mass: _Mass, low: arb | None, high: arb) -> None:
@@ -392,6 +382,12 @@ def _share(cell: Cell, step: arb) -> Cell:
     part = q.lower()
     ratio = (step * low).exp() + excess / q
     return cell._replace(p=(part * ratio).lower().max(arb(0)), q=part)
+
+
+@lru_cache(maxsize=4)
+def _enclosed(loss: BlockLoss, middle: arb, off: arb, tilt: float, points: int, bits: int) -> Cells:
+    """Kept, since what dominates and what is attained ask for the same."""
+    return loss.measured(arb(middle, off), tilt, points)
 
 
 def _bends(counts: _Points, logs: _Floats) -> _Floats:

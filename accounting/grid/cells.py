@@ -1,4 +1,5 @@
-"""Continuous losses by the cells of a lattice, whose masses are differences of two tails.
+"""Continuous losses by the cells of a lattice, whose masses are differences of two tails; and both
+ways round at once.
 
 With (P0, Q0) the pair of a user who takes part, u = log dP0/dQ0, and S_P, S_Q the tails P0(u >= v)
 and Q0(u >= v),
@@ -7,6 +8,11 @@ and Q0(u >= v),
     adding:   L = -log(1 - q + q e^u),  L >= l  <=>  -u >= v = -log(1 + (e^-l - 1)/q),
 
 and -u is under Q0 what u is under P0 (both pairs are symmetric).
+
+*Batches of a fixed size* lie between the pair that is attained and the one that dominates both
+ways. With L the loss of a pair (P, Q), the dearer way round, the pair that has its profile either
+way has L's masses above 0 under P and Q, those of -L below 0 with P and Q changed over, and what is
+left at 0 (`losses.continuous.uses`).
 """
 
 from __future__ import annotations
@@ -30,6 +36,7 @@ from ..losses.continuous.mixture import MixtureLoss
 from ..losses.continuous.sampled_gaussian import SampledGaussian
 from ..losses.continuous.sampled_laplace import SampledLaplace
 from ..losses.law import LossLaw
+from .blocks import BlockLoss
 
 Continuous: TypeAlias = SampledGaussian | SampledLaplace
 
@@ -132,14 +139,11 @@ class DividedLoss(LossLaw):
         mu, rate = 1 / float(law.noise), float(law.rate)
         v, width = np.linspace(*_range(law, self.log_tail), _SEEN, retstep=True)
         logs = -((v / mu - mu / 2) ** 2) / 2
-        losses = v
         if law.removing and rate < 1:
             other = -((v / mu + mu / 2) ** 2) / 2
             logs = np.logaddexp(math.log(rate) + logs, math.log1p(-rate) + other)
-        if rate < 1:
-            sign = 1 if law.removing else -1
-            losses = sign * np.logaddexp(math.log1p(-rate), math.log(rate) + sign * v)
-        return logs + math.log(float(width) / (mu * math.sqrt(2 * math.pi))), losses
+        logs += math.log(float(width) / (mu * math.sqrt(2 * math.pi)))
+        return logs, _losses(law, v)
 
 
 _Tail: TypeAlias = tuple[arb, arb]  # P and Q of all losses that are at least so large
@@ -180,7 +184,7 @@ def _tails(law: Continuous, at: arb) -> _Tail:
 
 def _ends(law: Continuous, step: arb, log_tail: float) -> tuple[int, int]:
     """Between which points the losses matter, about, in floats: chosen, not proved."""
-    first, last = (_loss(law, at) / float(step) for at in _range(law, log_tail))
+    first, last = (_losses(law, np.array(_range(law, log_tail))) / float(step)).tolist()
     return math.floor(first) - 1, max(math.ceil(last), math.floor(first)) + 1
 
 
@@ -192,9 +196,49 @@ def _range(law: Continuous, log_tail: float) -> tuple[float, float]:
     return mu * (-mu / 2 - _FAR), mu * (mu / 2 + math.sqrt(2 * max(-log_tail, _FAR)))
 
 
-def _loss(law: Continuous, at: float) -> float:
-    """The loss at v."""
+def _losses(law: Continuous, at: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Those at v."""
     rate, sign = float(law.rate), 1 if law.removing else -1
     if rate == 1:
         return at
-    return sign * float(np.logaddexp(math.log1p(-rate), math.log(rate) + sign * at))
+    return sign * np.logaddexp(math.log1p(-rate), math.log(rate) + sign * at)
+
+
+@frozen
+class TwoWayLoss(LossLaw):
+    """Of one batch. attained: the loss if a user is removed from Poisson sampling."""
+
+    attained: DividedLoss | BlockLoss
+
+    def largest(self) -> arb:
+        """The same either way round."""
+        return self.attained.largest()
+
+    def sketch(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Losses and logarithms of masses, about."""
+        losses, logs = self.attained.sketch()
+        logs, losses = logs[losses > 0], losses[losses > 0]
+        rest = max(1 - float((np.exp(logs) + np.exp(logs - losses)).sum()), 1e-300)
+        return (
+            np.concatenate((-losses, [0.0], losses)),
+            np.concatenate((logs - losses, [np.log(rest)], logs)),
+        )
+
+    def cells(self, step: arb, tilt: float, points: int) -> Cells:
+        """Those above 0, the same below, and what is left.
+
+        Where it is open how much of a cell lies above 0, all of it does: more mass, or mass at a
+        larger loss, can only raise delta.
+        """
+        loss = self.attained
+        measured = loss.enclosed if isinstance(loss, BlockLoss) else loss.cells
+        one = measured(step, tilt, points)
+        found, surely = list[Cell](), arb(0)
+        for low, high, p, q, _ in one.cells:
+            if 0 <= low < high:
+                found += [Cell(low, high, p.upper(), q), Cell(-high, -low, q.upper(), p)]
+                surely += p.lower() + q.lower()
+            elif high > 0:
+                found += [Cell(high, high, p.upper(), q), Cell(0, 0, q.upper(), p)]
+        rest = (1 - surely).max(arb(0))
+        return Cells([*found, Cell(0, 0, rest, rest)], 2 * one.missing, 2 * one.cost)

@@ -72,22 +72,13 @@ class DealtSteps(LossLaw):
         """Of the values of T: P's masses at least, Q's at most."""
         p, q = self._laws
         h, fall = ball(p.step), -(-ball(q.tilt * q.step)).expm1()
-        masses = [int(mass) for mass in p.masses.coeffs()]
-        others = [int(mass) for mass in q.masses.coeffs()]
+        here, other = (dict(enumerate(map(int, w.masses.coeffs()), w.first)) for w in (p, q))
         cells, last = list[Cell](), max(p.first + len(p), q.first + len(q)) - 1
         for k in range(min(p.first, q.first), last + 1):
-            here = masses[k - p.first] if 0 <= k - p.first < len(masses) else 0
-            other = others[k - q.first] if 0 <= k - q.first < len(others) else 0
+            at, level = floor_of(h * k / step), h * k
             cut = arb(1) if k == last else fall  # of the rest
-            at = floor_of(h * k / step)
-            cells.append(
-                Cell(
-                    at,
-                    at,
-                    p.untilted(here, h * k),
-                    q.untilted(other, h * k) + cut * q.untilted(q.rest, h * k),
-                )
-            )
+            of_q = q.untilted(other.get(k, 0), level) + cut * q.untilted(q.rest, level)
+            cells.append(Cell(at, at, p.untilted(here.get(k, 0), level), of_q))
         return Cells(cells, arb(0), _POINT * len(cells))
 
     @cached_property

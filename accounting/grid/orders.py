@@ -19,6 +19,7 @@ from ...exact.enclosure import Enclosure
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import enclose_between, working_precision
+from ...exact.rounding import is_infinite
 from ...losses.cells import Loss, on_lattice
 from ...losses.planning import Sketch
 from ..divergences.largest_loss import largest_loss
@@ -86,12 +87,10 @@ def _measured(one: tuple[Use, ...], product: Product, order: Fraction) -> Enclos
 def _largest(product: Product, loss: Loss) -> arb:
     """No loss is above this."""
     pairs = [pair for factor in product.factors for pair in factor.pairs]
-    if not pairs:
+    ends = [largest_loss(pair).value.upper for pair in pairs]
+    if not ends:
         return loss.largest()
-    ends = [largest_loss(pair).value for pair in pairs]
-    if not all(end.is_finite() for end in ends):
-        return arb.pos_inf()
-    return ball(max(Fraction(end.upper) for end in ends))
+    return arb.pos_inf() if is_infinite(max(ends)) else ball(Fraction(max(ends)))
 
 
 def _only(losses: Losses) -> Loss:

@@ -111,25 +111,15 @@ class Weights:
     def coarsened(self, shares: Sequence[arb]) -> Weights:
         """On every second point; one between two gives these shares to the one below and above.
 
-        Untilted; the scale moves by half a step, so that tilted masses add up to as much as before.
+        Of masses that are not tilted.
         """
-        odd, move = self.first % 2, ball(self.tilt * self.step)
-        coeffs = self.masses.coeffs()
-        even, between = fmpz_poly(coeffs[odd::2]), fmpz_poly(coeffs[1 - odd :: 2])
-        below, above = shares
-        raised = (move / 2).exp()
-        found = even.left_shift(odd) * self._factor(raised)
-        found += between * self._factor(below / raised)
-        found += between.left_shift(1) * self._factor(above * raised**3)
-        rest = self.rest * int(self._factor(raised))
-        return evolve(
-            self,
-            step=2 * self.step,
-            scale=self.scale - self.tilt * self.step / 2,
-            first=self.first // 2,
-            masses=self._shifted(found),
-            rest=-(-rest >> self.bits),
-        )
+        assert self.tilt == 0
+        odd, coeffs = self.first % 2, self.masses.coeffs()
+        between = fmpz_poly(coeffs[1 - odd :: 2])
+        below, above = (fmpz(_whole(share * arb(2) ** self.bits, self.up)) for share in shares)
+        moved = self._shifted(between * below + between.left_shift(1) * above)
+        masses = fmpz_poly(coeffs[odd::2]).left_shift(odd) + moved
+        return evolve(self, step=2 * self.step, first=self.first // 2, masses=masses)
 
     def untilted(self, mass: int, level: arb) -> arb:
         """So many units of tilted mass at this level."""
@@ -139,9 +129,6 @@ class Weights:
     def log_unit(self) -> float:
         """log(2^-bits e^scale), in floats."""
         return float(self.scale) - self.bits * math.log(2)
-
-    def _factor(self, value: arb) -> fmpz:
-        return fmpz(_whole(value * arb(2) ** self.bits, self.up))
 
     def _shifted(self, masses: fmpz_poly) -> fmpz_poly:
         unit = fmpz(1 << self.bits)

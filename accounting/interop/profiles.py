@@ -20,7 +20,7 @@ from flint import arb, ctx
 from ...exact import ball, spend
 from ...exact.roots import first_met_near
 from ..composition.loss_grid import Grid, GridLaw, law_of_chords
-from ..divergences import gaussian
+from ..divergences.gaussian_dp import gaussian_delta
 from ..envelope.cells import upper
 from ..sampling import removed
 
@@ -102,7 +102,7 @@ class SampledShift(LossProfile):
 
     def _plain(self, level: arb) -> arb:
         square = self.square
-        return arb(1) if square is None else gaussian.delta(ball(square).sqrt(), level)
+        return arb(1) if square is None else gaussian_delta(ball(square).sqrt(), level)
 
 
 @frozen(eq=False)

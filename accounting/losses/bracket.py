@@ -27,9 +27,8 @@ from ...mechanisms.pair import Pair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair
 from ..grid.average import AllocatedLoss
 from ..grid.blocks import BlockLoss
-from ..grid.cells import DividedLoss
+from ..grid.cells import DividedLoss, TwoWayLoss
 from ..grid.dealt import DealtSteps
-from ..grid.two_way import TwoWayLoss
 from ..scenario import Scenario, Use
 from .continuous.profile import merged
 from .continuous.uses import batch_law, parts_of, plain_law

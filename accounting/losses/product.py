@@ -31,9 +31,8 @@ from ...mechanisms.mechanism import OnePair
 from ...mechanisms.pair import MixturePair, Reducible, SampledPair, TwoWayPair
 from ...mechanisms.sampled import likewise, unsampled
 from ...mechanisms.shift_pair import WrappedPair
-from ..divergences.finite_sums import is_listed
+from ..divergences.finite_sums import is_listed, outside_masses
 from ..divergences.privacy_profile import Event
-from ..divergences.wrapped import outside_masses
 from ..scenario import Scenario, Use
 from .composite import Together
 from .law import Atoms, LossLaw

@@ -68,7 +68,7 @@ from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import compose
 from ..divergences.conversion import zcdp_to_epsilon
-from ..divergences.gaussian_bounds import largest_mu, squared
+from ..divergences.gaussian_dp import largest_mu, squared
 from ..figure import read_epsilon, read_failure, read_mu, read_order, read_rho
 from .charges import (
     MOST_USES,

@@ -54,7 +54,7 @@ from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, exact, refine
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import compose
-from ..divergences.gaussian_bounds import squared
+from ..divergences.gaussian_dp import squared
 from ..figure import read_failure
 from .charges import Spending, best_order, read_times, surcharge, total
 

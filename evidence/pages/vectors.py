@@ -13,7 +13,7 @@ from attrs import evolve
 from flint import arb
 
 from exactdp.accounting import Composition, compose
-from exactdp.accounting.divergences.gaussian_bounds import largest_mu
+from exactdp.accounting.divergences.gaussian_dp import largest_mu
 from exactdp.accounting.interop.foreign import TFF
 from exactdp.exact import Enclosure
 from exactdp.exact.budget import within

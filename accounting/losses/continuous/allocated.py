@@ -41,7 +41,7 @@ from ....exact.number import ball
 from ....exact.precision import WIDTH, enclose_between, refine, working_precision
 from ....exact.roots import float_root
 from ....mechanisms.allocation import Allocation, allocation
-from ...divergences import gaussian
+from ...divergences.gaussian_dp import gaussian_delta
 from ...scenario import Use
 from .average import Average, Below
 from .inversion import Bounds, between, root
@@ -71,7 +71,7 @@ def allocated_delta(parts: Parts, level: Fraction, width: Fraction = WIDTH) -> E
     Exact for one epoch, but for too little noise; else between Gaussians.
     """
     with working_precision(_BITS):
-        low, high = (gaussian.delta(mu, ball(level)) for mu in _gaussians(parts))
+        low, high = (gaussian_delta(mu, ball(level)) for mu in _gaussians(parts))
         found = enclose_between(low, high)
     if found.is_within(width):  # all take part in all steps
         return found
@@ -90,7 +90,7 @@ def allocated_delta(parts: Parts, level: Fraction, width: Fraction = WIDTH) -> E
 def allocated_epsilon(parts: Parts, target: Fraction) -> Enclosure:
     """The least epsilon >= 0 for this delta, 0 < target < 1; as `allocated_delta`."""
     with working_precision(_BITS):
-        low, high = (falling_root(partial(gaussian.delta, mu), target) for mu in _gaussians(parts))
+        low, high = (falling_root(partial(gaussian_delta, mu), target) for mu in _gaussians(parts))
         known = Enclosure(low.lower, high.upper)
     if known.is_within(WIDTH) or not _is_one_epoch(parts):  # or all take part in all steps
         return known

@@ -50,7 +50,7 @@ from ....exact.roots import halved
 from ....exact.square_root import SquareRoot
 from ....losses.cells import Reals
 from ....losses.planning import Cumulant, cumulant_of
-from ...divergences import gaussian
+from ...divergences.gaussian_dp import gaussian_delta
 from ...sampling import added, pure_added, removed
 from ..law import LossLaw
 from .line import Line
@@ -76,7 +76,7 @@ class SampledGaussian(LossLaw):
         """delta(level) of one use."""
         q, mu = ball(self.rate), 1 / ball(self.noise)
         through = removed if self.removing else added
-        return through(q, level, lambda at: gaussian.delta(mu, at))
+        return through(q, level, lambda at: gaussian_delta(mu, at))
 
     def transform(self, s: acb) -> acb:
         """M(s), Im s = 0."""

@@ -8,7 +8,7 @@ whose laws are those of Poisson sampling with the user removed.
 
 One use is exact, then; several lie between that pair, composed, and the pair that has the profile
 both ways round. Of that H(g) = 1 - g + g H(1/g) for g < 1; it is composed on a lattice
-(`grid.two_way`). It costs no more than no sampling: by convexity q h(1 + (g-1)/q) <= h(g), h(1) <=
+(`grid.cells`). It costs no more than no sampling: by convexity q h(1 + (g-1)/q) <= h(g), h(1) <=
 1, both ways.
 
 *Rényi.* With r = dP'/dQ, e^((a-1) D_a) of the two-way pair is 1 + int over {r > 1} of (r^a +
