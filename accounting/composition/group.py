@@ -90,26 +90,17 @@ def _larger(of: Composition, users: int) -> Composition | None:
 def _by_rules(of: Composition, sizes: Sequence[int], delta: Fraction) -> list[Enclosure]:
     """The least upper end of any rule; one that the time does not suffice for is none."""
     unknown = Enclosure.unknown()
-    single, pure, mu = (
-        in_time(find, unknown)
-        for find in (
-            lambda: of.epsilon(delta, _WIDTH),
-            lambda: of.pure(_WIDTH),
-            lambda: of.gdp(_WIDTH),
-        )
-    )
-    found = []
-    for users in sizes:
+    single = in_time(partial(of.epsilon, delta, _WIDTH), unknown)
+    pure, mu = (in_time(partial(find, _WIDTH), unknown) for find in (of.pure, of.gdp))
+
+    def together(users: int) -> Enclosure:
         if users == 1:
-            found.append(single)
-            continue
-        bounds = [
-            pure.times(users),
-            in_time(partial(_gaussian, mu, users, delta), unknown),
-            in_time(partial(_by_steps, of, users, delta), unknown),
-        ]
-        found.append(Enclosure(single.lower, min(each.upper for each in bounds)))
-    return found
+            return single
+        ways = partial(_gaussian, mu, users, delta), partial(_by_steps, of, users, delta)
+        bounds = [pure.times(users), *(in_time(way, unknown) for way in ways)]
+        return Enclosure(single.lower, min(bound.upper for bound in bounds))
+
+    return [*map(together, sizes)]
 
 
 def _enlarged(mechanism: Mechanism, users: int) -> Mechanism | None:

@@ -254,7 +254,6 @@ def _exact(loss: arb, lattice: Lattice | None) -> Fraction | arb:
 MOST_POINTS = 1 << 16
 _SPARE_BITS = 72  # below the mass that may be cut off
 _SHARE = 64  # so much less is cut off: it takes few more points
-_FLAT = Fraction(0)
 
 
 def composition_laws(composition: Composition, grid: Grid, tail: Fraction) -> list[GridLaw]:
@@ -304,7 +303,7 @@ def composed(
     stay, product = arb(1), None
     for (law, times), first in zip(parts, firsts, strict=True):
         masses = {(k - first) // stride: mass.upper() for k, mass in law.masses.items()}
-        one = Weights.of(masses, True, bits, grid.step * stride, _FLAT, 0)
+        one = Weights.of(masses, True, bits, grid.step * stride, Fraction(0), 0)
         part = power(_Sum(one, 1), times, plus)
         product = part if product is None else plus(product, part)
         stay *= (1 - law.infinite.upper().min(arb(1))) ** times
