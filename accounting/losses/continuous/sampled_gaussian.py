@@ -91,7 +91,7 @@ class SampledGaussian(LossLaw):
         log_weights, log_ratio = self._floats(c)
         return cumulant_of(log_weights, log_ratio if self.removing else -log_ratio)
 
-    def line(self, c: arb, top: float, log_error: float) -> Line:
+    def line(self, c: arb, log_error: float) -> Line:
         power, goal = self._power(c), -log_error
         a = arb(self._strip(float(power.mid()), goal)) / 2
         nodes, step, relative, absolute = self._rule(power, a, a, goal)
@@ -104,7 +104,7 @@ class SampledGaussian(LossLaw):
         peak = self.transform(acb(c)).real
         return Line(weights, losses, (relative * peak + absolute).upper())
 
-    def terms(self, c: float, top: float, log_error: float) -> float:
+    def terms(self, c: float, log_error: float) -> float:
         power = c + 1 if self.removing else -c
         width = self._strip(power, -log_error)
         reach = -log_error + float(self._growth(arb(power), arb(width)).mid()) + 3
