@@ -97,15 +97,15 @@ def listed_cells(masses: Sequence[arb], losses: Sequence[arb], step: arb) -> lis
     A loss that may be below its cell for all that is known may be raised to it: its Q-mass then is
     one that the ball holds as well.
     """
-    places = dict[int, Pair]()
+    runs = dict[int, Pair]()
     for mass, loss in zip(masses, losses, strict=True):
         steps = (loss.upper() / step).upper()
         if not abs(steps) < _WIDEST:
             raise ArithmeticError("a loss is too large for the lattice")
         k = floor_of(steps)
-        p, q = places.get(k, (arb(0), arb(0)))
-        places[k] = p + mass, q + mass * (-loss).exp()
-    return [Cell(k, k + 1, *places[k]) for k in sorted(places)]
+        p, q = runs.get(k, (arb(0), arb(0)))
+        runs[k] = p + mass, q + mass * (-loss).exp()
+    return [Cell(k, k + 1, *runs[k]) for k in sorted(runs)]
 
 
 class OnLattice(NamedTuple):

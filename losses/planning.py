@@ -202,10 +202,10 @@ def planned(
 ) -> Plan:
     """For a lattice of so many points, and this delta or this level."""
     all_uses = Sketches(sketches)
-    tilt, level = all_uses.saddle(log_delta, epsilon)
+    tilt, answer = all_uses.saddle(log_delta, epsilon)
     nats = 2 * math.log(points) + math.log1p(tilt) + _SPARE  # of Q counts 1 + tilt times more
     window = all_uses.whole(tilt, nats)
-    more = max(window.first - level, 0.0)
+    more = max(window.first - answer, 0.0)
     window = window._replace(first=window.first - more, length=window.length + more)
     most = max(sketch.most for sketch in sketches)
     step = max(window.length / (points - 16), most * LEAST_STEP)

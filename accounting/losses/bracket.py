@@ -39,7 +39,6 @@ from .product import MOST_TOGETHER, Factor, Product, outcomes
 MOST_OUTCOMES = 50_000  # of one use, that are listed; more are divided into blocks
 _FEW_PAIRS = 4  # of which one that dominates them all is sought, on a lattice
 _FINE = 64  # points in a deviation of it
-_ANY = -50.0  # logarithm of a delta that is not known yet
 _CLOSED = (DiscreteLaplace, DiscreteGaussian)  # laws whose losses have closed transforms
 _STEEPEST = 1e3  # tilt that a statistic is made for
 

@@ -168,48 +168,48 @@ def _laplace_atoms(law: LaplaceLoss) -> Atoms:
 
 
 def windowed(
-    pair: ShiftPair, log_tail: float, rate: Fraction = Fraction(1), removing: bool = True
+    pair: ShiftPair, log_tail: float, rate: Fraction = Fraction(1), removal: bool = True
 ) -> Atoms:
     """The outcomes of a window that leaves out P-mass of about this logarithm on either side.
 
-    rate, removing: of a `SampledPair` that faces this one.
+    rate, removal: of a `SampledPair` that faces this one.
     """
     low, high = window(pair.law, log_tail)
     if high - low > MOST_OUTCOMES:
         raise ArithmeticError(
             f"composing {pair.law} needs {high - low} outcomes, more than {MOST_OUTCOMES}"
         )
-    return _between(pair, rate, removing, low, high, ctx.prec)
+    return _between(pair, rate, removal, low, high, ctx.prec)
 
 
 @lru_cache(maxsize=64)
 def _between(
-    pair: ShiftPair, rate: Fraction, removing: bool, low: int, high: int, bits: int
+    pair: ShiftPair, rate: Fraction, removal: bool, low: int, high: int, bits: int
 ) -> Atoms:
     """low, high: outcomes outside which A has little mass. What Q has not counts as infinite."""
     law, shift, part = pair.law, pair.shift, ball(rate)
     if pair.is_disjoint and rate == 1:
         return Atoms([], [], arb(1), arb(0), exactly_escaping=Fraction(1))
     least, most = law.support
-    moved = shift if removing and rate < 1 else 0  # where B has its mass as well
-    low = low if least is None else max(low, least + shift * removing)
+    moved = shift if removal and rate < 1 else 0  # where B has its mass as well
+    low = low if least is None else max(low, least + shift * removal)
     high = high + moved if most is None else min(high + moved, most + moved)
-    hidden = least is not None and removing
+    hidden = least is not None and removal
     escaping = part * pair.escaping() if hidden else arb(0)
     exactly = None if hidden else Fraction(0)
     if high < low:
         return Atoms([], [], escaping, (1 - escaping).max(arb(0)), exactly_escaping=exactly)
     spend(_OUTCOME * (high - low + shift))
     beyond = law.lower_tail(low - 1) + law.upper_tail(high + 1)
-    if removing and rate < 1:
+    if removal and rate < 1:
         other = law.lower_tail(low - 1 - shift) + law.upper_tail(high + 1 - shift)
         beyond = (1 - part) * other + part * beyond
     balls = law.balls(low - shift, high)
     p, q = balls[shift:], balls[: high - low + 1]  # A and B
     if rate < 1:
-        order = (p, q) if removing else (q, p)
+        order = (p, q) if removal else (q, p)
         mixed = [(1 - part) * b + part * a for a, b in zip(*order, strict=True)]
-        p, q = (mixed, q) if removing else (p, mixed)
+        p, q = (mixed, q) if removal else (p, mixed)
     left = _from_balls(p, q, exactly)
     return evolve(left, escaping=escaping, missing=left.missing() + (beyond - escaping).max(arb(0)))
 

@@ -98,15 +98,17 @@ def allocated_epsilon(parts: Parts, target: Fraction) -> Enclosure:
     log_delta = float(goal.log().mid())
     tail = log_delta - 45
     try:
-        far = min(_far(parts[0][0], log_delta), float(known.upper))
+        highest = min(_far(parts[0][0], log_delta), float(known.upper))
         with working_precision(_precision(tail)):
-            bounds = _profile(parts[0][0], far, tail)
+            bounds = _profile(parts[0][0], highest, tail)
 
             def height(level: float) -> float:
                 value = bounds(arb(level))[1]
                 return float((value / goal).log().mid()) if value > 0 else -math.inf
 
-            return known.intersection(root(bounds, goal, arb(float_root(height, 0.0, far, 1e-6))))
+            return known.intersection(
+                root(bounds, goal, arb(float_root(height, 0.0, highest, 1e-6)))
+            )
     except (ArithmeticError, OutOfTimeError):
         return known.because(FAR)
 
@@ -161,13 +163,13 @@ def _is_one_epoch(parts: Parts) -> bool:
     return len(parts) == 1 and parts[0][1] == 1 and parts[0][0].taken == 1
 
 
-def _profile(one: Allocation, far: float, tail: float) -> Bounds:
+def _profile(one: Allocation, highest: float, tail: float) -> Bounds:
     """delta(level) of one epoch, k = 1, up to this level, at the working precision."""
     average = Average(one.scale / one.sensitivity, one.steps)
     if one.removing:
-        below = Below(average, math.exp(far) * (1 + 1e-9), tail)
+        below = Below(average, math.exp(highest) * (1 + 1e-9), tail)
     else:
-        below = Below(average, 1.0, tail - far)
+        below = Below(average, 1.0, tail - highest)
 
     def bounds(level: arb) -> tuple[arb, arb]:
         odds = level.exp()
@@ -184,11 +186,11 @@ def _far(one: Allocation, log_delta: float) -> float:
         moments = Average(one.scale / one.sensitivity, one.steps).moments(_MOST_MOMENTS)
         logs = [float(moment.log().mid()) for moment in moments]
     touch = (n * math.log(n) - (n - 1) * math.log(n - 1) for n in range(2, _MOST_MOMENTS + 1))
-    each = (
+    ends = (
         (log - least - log_delta) / n
         for n, (log, least) in enumerate(zip(logs[2:], touch, strict=True), 1)
     )
-    return max(min(each), 2.0**-6)
+    return max(min(ends), 2.0**-6)
 
 
 # -- Rényi ----------------------------------------------------------------------------------------

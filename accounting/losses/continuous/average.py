@@ -110,8 +110,8 @@ class Average:
         for j in range(1, most + 1):
             terms.append(terms[-1] * (self.mu**2 * (j - 1)).exp() / j)
         for n in range(1, most + 1):
-            each = (((t * j - n + j) * terms[j] * powers[n - j]) for j in range(1, n + 1))
-            powers.append(sum(each, arb(0)) / n)
+            terms_n = (((t * j - n + j) * terms[j] * powers[n - j]) for j in range(1, n + 1))
+            powers.append(sum(terms_n, arb(0)) / n)
         return [arb(n).fac() * power / arb(t) ** n for n, power in enumerate(powers)]
 
     def inverse_moment(self, b: arb) -> arb:
@@ -119,8 +119,8 @@ class Average:
         goal, size = _NAT * ctx.prec + 5, float(b.mid())
         theta = math.pi / 2 - min(1.0, math.pi / 2 * size / (size + goal / 4))
         step = arb(2 * math.pi * theta / (goal - size * math.log(math.cos(theta)) + 1))
-        (right, far), left = self._reach(size, goal), arb(-goal)
-        m = arb(far)
+        (right, about), left = self._reach(size, goal), arb(-goal)
+        m = arb(about)
         bits = ctx.prec + math.ceil(size * max(right, 0.0) / _NAT) + 20
         nodes = (right + goal) / float(step) * bits * max(1.0, float(self.mu.mid()))
         if nodes * bits > _MOST_BITS:

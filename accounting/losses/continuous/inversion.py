@@ -102,7 +102,7 @@ class Profile:
         top, uses = float(end.mid()), sum(times for _, times in parts)
         totals, decay = [acb(1)] * count, arb(1)
         for law, times in parts:
-            line = law.line(self.c, top * 1.01, -chosen.need - math.log(uses))
+            line = law.line(self.c, -chosen.need - math.log(uses))
             values = line.transforms(self.spacing, count)
             totals = [total * value**times for total, value in zip(totals, values, strict=True)]
             decay *= law.decay(self.c, top * (1 - 2**-40)) ** times
@@ -163,19 +163,14 @@ def _planned(parts: Gaussians, c: float, saddle: Saddle, log_width: float) -> Pl
 
 
 def _affordable(parts: Gaussians, chosen: Plan, work: float) -> int:
-    """The largest number of nodes, by halving from what is wanted, that this work is enough for.
+    """The largest number of nodes, up to what is wanted, that this work is enough for.
 
     Raises DoesNotApplyError where even few take far longer.
     """
-    count = chosen.nodes
-    while True:
-        top = 2 * math.pi / chosen.length * count
-        terms = sum(law.terms(chosen.c, top, -chosen.need) for law, _ in parts)
-        cost = count * (_PER_NODE * len(parts) + _PER_TERM * terms) + _PER_NODE * terms
-        if cost <= work or count <= _FEWEST:
-            break
-        count = max(_FEWEST, int(count * min(0.9, max(work / cost, 0.3))))
-    if cost > _FAR_MORE * work:
+    terms = sum(law.terms(chosen.c, -chosen.need) for law, _ in parts)
+    per_node, before = _PER_NODE * len(parts) + _PER_TERM * terms, _PER_NODE * terms
+    count = min(chosen.nodes, max(_FEWEST, int((work - before) / per_node)))
+    if count * per_node + before > _FAR_MORE * work:
         raise DoesNotApplyError("the transform takes too many terms")
     return count
 
@@ -187,7 +182,7 @@ def _log_rest(parts: Gaussians, c: float, y: float) -> float:
 
 def is_few(parts: Parts, c: float) -> bool:
     """Do the transforms on this line need few enough nodes to be worth it?"""
-    return c < _FARTHEST and sum(law.terms(c, 0.0, -_NEED) for law, _ in parts) < _MOST_TERMS
+    return c < _FARTHEST and sum(law.terms(c, -_NEED) for law, _ in parts) < _MOST_TERMS
 
 
 def root(bounds: Bounds, target: arb, start: arb) -> Enclosure:

@@ -58,8 +58,8 @@ class MixtureLoss(LossLaw):
         # of the noise that all parts have
         return reduce(arb.union, (law.log_unsampled(c) for _, law in self.parts))
 
-    def terms(self, c: float, top: float, log_error: float) -> float:
-        return 1 + sum(law.terms(c, top, log_error) for _, law in self.parts)
+    def terms(self, c: float, log_error: float) -> float:
+        return 1 + sum(law.terms(c, log_error) for _, law in self.parts)
 
 
 LineLaw: TypeAlias = SampledGaussian | SampledLaplace | MixtureLoss  # one use of continuous noise

@@ -91,7 +91,7 @@ class SampledGaussian(LossLaw):
         log_weights, log_ratio = self._floats(c)
         return cumulant_of(log_weights, log_ratio if self.removing else -log_ratio)
 
-    def line(self, c: arb, top: float, log_error: float) -> Line:
+    def line(self, c: arb, log_error: float) -> Line:
         power, goal = self._power(c), -log_error
         a = arb(self._strip(float(power.mid()), goal)) / 2
         nodes, step, relative, absolute = self._rule(power, a, a, goal)
@@ -104,7 +104,7 @@ class SampledGaussian(LossLaw):
         peak = self.transform(acb(c)).real
         return Line(weights, losses, (relative * peak + absolute).upper())
 
-    def terms(self, c: float, top: float, log_error: float) -> float:
+    def terms(self, c: float, log_error: float) -> float:
         power = c + 1 if self.removing else -c
         width = self._strip(power, -log_error)
         reach = -log_error + float(self._growth(arb(power), arb(width)).mid()) + 3
@@ -193,8 +193,8 @@ class SampledGaussian(LossLaw):
         q, noise2 = float(self.rate), float(self.noise) ** 2
 
         def falls(x: float) -> bool:
-            rest = (1 - q) / q * math.exp(min((1 - 2 * x) / (2 * noise2), 700.0))
-            return power / (1 + rest) <= x
+            other = (1 - q) / q * math.exp(min((1 - 2 * x) / (2 * noise2), 700.0))
+            return power / (1 + other) <= x
 
         mode, _ = halved(falls, power, 0.0, 60)
         return mode - spread, mode + spread
@@ -228,8 +228,8 @@ class SampledGaussian(LossLaw):
         base, best = _log_sum(log_weights), (0.0, 0.0)
         largest = min(0.8 * _SQUARE, 12 / math.sqrt(noise2))
         for turn in np.geomspace(largest * 1e-6, largest, 60):
-            turned = np.log1p(share * np.expm1(1j * turn))  # log r(x + ia)/r(x)
-            logs = log_weights + power * turned.real - y * turned.imag
+            moved = np.log1p(share * np.expm1(1j * turn))  # log r(x + ia)/r(x)
+            logs = log_weights + power * moved.real - y * moved.imag
             best = min(best, (_log_sum(logs) + turn**2 * noise2 / 2 - base, float(turn) * noise2))
         return best
 

@@ -80,7 +80,7 @@ class SampledLaplace(LossLaw):
     def log_unsampled(self, c: arb) -> arb:
         return _renyi_sum(ball(self.epsilon), c + 1).log()
 
-    def terms(self, c: float, top: float, log_error: float) -> float:
+    def terms(self, c: float, log_error: float) -> float:
         """As much as the integral costs, about."""
         return 10 * math.sqrt(c * float(self.epsilon))
 
