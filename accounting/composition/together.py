@@ -41,7 +41,15 @@ from ..divergences.gaussian_dp import bounded_mu, root_of, squared
 from ..figure import Figure, meeting
 from ..losses.continuous import allocated, profile
 from ..losses.continuous.uses import has_no_outcomes, parts_of
-from ..losses.sums import Enough, coarse, composed_delta, composed_epsilon, most_costly, never
+from ..losses.sums import (
+    OFF_LATTICE,
+    Enough,
+    coarse,
+    composed_delta,
+    composed_epsilon,
+    most_costly,
+    never,
+)
 from ..scenario import Scenario, Use
 from . import divergence
 from .known import by_envelope, by_orders
@@ -142,9 +150,9 @@ def narrowly(
     if is_delta and quickly(partial(_never_exceeds, uses, at), False):
         return Enclosure.exactly(0)
     parts, others = parts_of(uses)
-    if not others and profile.is_known(parts):
-        measure = profile.delta if is_delta else profile.epsilon
-        known = measure(parts, at, width, work)
+    if by_profile := not others and profile.is_known(parts):
+        one = partial(profile.delta if is_delta else profile.epsilon, parts, at, width, work)
+        known = one(smooth=False)
     elif (epochs := allocated.allocations_of(uses)) is not None:
         known = (
             allocated.allocated_delta(epochs, at, width)
@@ -156,11 +164,13 @@ def narrowly(
     composed = composed_delta if is_delta else composed_epsilon
     try:
         found = composed(uses, at, width, cap, work, enough)
+        known = meeting(figure, Enclosure(known.lower, known.upper), found)
     except (ArithmeticError, OutOfTimeError):
-        if known == figure.trivial:
+        if known == figure.trivial and not by_profile:
             raise
-        return known
-    return meeting(figure, Enclosure(known.lower, known.upper), found)
+    if by_profile and not known.is_within(max(width, OFF_LATTICE)) and not enough(known):
+        known = meeting(figure, known, one())
+    return known
 
 
 def _never_exceeds(scenario: Scenario, epsilon: Fraction) -> bool:

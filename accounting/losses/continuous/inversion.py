@@ -87,11 +87,14 @@ def plan(parts: Gaussians, saddle: Saddle, log_width: float) -> Plan:
 class Profile:
     """Bounds of delta(level) near one level, at the working precision of its creation.
 
-    work: about how many seconds to take. `sigma` is positive where that made smoothing necessary.
+    work: about how many seconds to take. `sigma` is positive where that made smoothing necessary;
+    where it may not be used, DoesNotApplyError is raised.
     """
 
-    def __init__(self, parts: Gaussians, chosen: Plan, work: float) -> None:
+    def __init__(self, parts: Gaussians, chosen: Plan, work: float, smooth: bool) -> None:
         self.c, count = arb(chosen.c), _affordable(parts, chosen, work)
+        if count < chosen.nodes and not smooth:
+            raise DoesNotApplyError("it takes too many nodes without smoothing")
         self.spacing = arb(2 * math.pi / chosen.length)
         self.length = 2 * arb.pi() / self.spacing
         end, self.sigma = self.spacing * count, 0.0

@@ -90,11 +90,16 @@ def renyi(law: LineLaw, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
 
 
 def delta(
-    parts: Parts, epsilon: Fraction, width: Fraction = WIDTH, work: float = WORK
+    parts: Parts,
+    epsilon: Fraction,
+    width: Fraction = WIDTH,
+    work: float = WORK,
+    smooth: bool = True,
 ) -> Enclosure:
     """The least delta for which these are (epsilon, delta)-DP together, epsilon >= 0.
 
     parts: as `is_known`, all in one direction. work: about how many seconds an inversion may take.
+    smooth: whether by smoothing where that is too little, which is slow and less narrow.
     """
     parts = merged(parts)
     if not parts:
@@ -103,14 +108,18 @@ def delta(
         if isinstance(law, SampledLaplace) and law.rate == 1 and law.epsilon <= epsilon:
             return Enclosure.exactly(0)  # its largest loss, which no ball tells
         return refine(lambda: _between(law.profile(ball(epsilon))), width=width).found_by(_CLOSED)
-    found = _inverted(parts, width, work, epsilon, None)
+    found = _inverted(parts, width, (work, smooth), epsilon, None)
     if found.is_within(width):
         return found
     return _below(found, delta(_unsampled(parts), epsilon, width))
 
 
 def epsilon(
-    parts: Parts, delta: Fraction, width: Fraction = WIDTH, work: float = WORK
+    parts: Parts,
+    delta: Fraction,
+    width: Fraction = WIDTH,
+    work: float = WORK,
+    smooth: bool = True,
 ) -> Enclosure:
     """The least epsilon >= 0 for which these are (epsilon, delta)-DP together, 0 < delta <= 1.
 
@@ -122,7 +131,7 @@ def epsilon(
         return Enclosure.exactly(0)
     if (law := _single(parts)) is not None:
         return refine(lambda: falling_root(law.profile, delta), width=width).found_by(_CLOSED)
-    found = _inverted(parts, width, work, None, delta)
+    found = _inverted(parts, width, (work, smooth), None, delta)
     if found.is_within(width):
         return found
     return _below(found, epsilon(_unsampled(parts), delta, width))
@@ -152,7 +161,11 @@ def falling_root(delta: Callable[[arb], arb], target: Fraction) -> Enclosure:
 
 
 def _inverted(
-    parts: Parts, width: Fraction, work: float, epsilon: Fraction | None, delta: Fraction | None
+    parts: Parts,
+    width: Fraction,
+    how: tuple[float, bool],
+    epsilon: Fraction | None,
+    delta: Fraction | None,
 ) -> Enclosure:
     """One of both at the other, which is not None.
 
@@ -170,7 +183,7 @@ def _inverted(
                 else:
                     saddle = saddle_for(Together(gaussians), float(goal.log().mid()))
                     asked += math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
-                profile = Profile(gaussians, plan(gaussians, saddle, asked), work)
+                profile = Profile(gaussians, plan(gaussians, saddle, asked), *how)
                 now = (
                     _between(*profile.bounds(level))
                     if delta is None

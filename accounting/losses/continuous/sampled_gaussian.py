@@ -57,6 +57,7 @@ from .line import Line
 
 _WIDEST, _SQUARE = 3.0, 1.55  # of the strip, in units of t^2: below pi and below pi/2
 _FLOAT_NODES = 4000
+_STEEP = 2000.0  # 8 times how far a strip of the turn grows, about: of more it takes many nodes
 
 
 @frozen
@@ -226,7 +227,7 @@ class SampledGaussian(LossLaw):
         log_rest = math.log1p(-float(self.rate)) if self.rate < 1 else -math.inf
         share = -np.expm1(np.minimum(log_rest - log_ratio, 0.0))  # of r, of what turns
         base, best = _log_sum(log_weights), (0.0, 0.0)
-        largest = min(0.8 * _SQUARE, 12 / math.sqrt(noise2))
+        largest = min(0.8 * _SQUARE, 12 / math.sqrt(noise2), math.sqrt(_STEEP / max(-power, 1e-9)))
         for turn in np.geomspace(largest * 1e-6, largest, 60):
             moved = np.log1p(share * np.expm1(1j * turn))  # log r(x + ia)/r(x)
             logs = log_weights + power * moved.real - y * moved.imag

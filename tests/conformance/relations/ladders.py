@@ -238,7 +238,10 @@ def _family(rng: random.Random) -> Scenario:
             spec("gaussian", sigma=1, **{"fixed-size": rng.choice(("1/100", "3/7"))}),
         )
     )
-    return Scenario.of((one, rng.choice((1, 1, 2, 7))))
+    parts = [(one, rng.choice((1, 1, 2, 7)))]
+    if rng.random() < 0.3:
+        parts.append((vectors(rng).but(poisson=None, neighbours=None), rng.choice((1, 2))))
+    return Scenario.of(*parts)
 
 
 RELATIONS = (all_methods_meet,)
