@@ -33,6 +33,7 @@ from ..divergences.finite_sums import is_listed
 from ..divergences.gaussian_dp import bounded_mu, gaussian_mu, of_laplace, root_of
 from ..divergences.largest_loss import largest_loss
 from ..divergences.privacy_profile import delta_of, epsilon_of
+from ..figure import Figure
 from ..losses.continuous import allocated, profile
 from ..losses.continuous.mixture import LineLaw
 from ..losses.continuous.uses import batch_law, batched_renyi, continuous_noise, single_law
@@ -288,10 +289,14 @@ class _Noise:
         return self._largest(lambda law: refine(law.largest, width=width))
 
     def delta(self, epsilon: Fraction, width: Fraction) -> Enclosure:
-        return self._largest(lambda law: profile.delta([(law, 1)], epsilon, width))
+        return self._largest(
+            lambda law: profile.measured([(law, 1)], Figure("delta", epsilon), width)
+        )
 
     def epsilon(self, delta: Fraction, width: Fraction) -> Enclosure:
-        return self._largest(lambda law: profile.epsilon([(law, 1)], delta, width))
+        return self._largest(
+            lambda law: profile.measured([(law, 1)], Figure("epsilon", delta), width)
+        )
 
     def renyi(self, order: Fraction, width: Fraction) -> Enclosure:
         if self.batches is not None and self.batches.rate != 1:

@@ -317,13 +317,11 @@ def _sampled(uses: Scenario, order: Fraction) -> Enclosure:
 
 def by_envelope(uses: Scenario, figure: Figure) -> Enclosure:
     """Bounds of epsilon at a delta above 0, or of delta at an epsilon; anything if it has none."""
-    assert figure.at is not None
     try:
         parts, _ = parts_of(_enveloped(uses))
     except NoEnvelopeError:
         return figure.trivial
-    measured = profile.epsilon if figure.quantity == "epsilon" else profile.delta
-    most = measured(parts, figure.at, _ROUGHLY).upper
+    most = profile.measured(parts, figure, _ROUGHLY).upper
     return Enclosure(_ZERO, most, by=("Gaussian envelope",))
 
 

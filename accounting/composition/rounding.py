@@ -41,6 +41,7 @@ from ...mechanisms.reach import Reach
 from ...mechanisms.vector import VectorNoise
 from ..divergences.conversion import Curve, renyi_to_delta, renyi_to_epsilon
 from ..envelope import NoEnvelopeError, distance_at, rounded_distance, rounded_renyi, trimmed
+from ..figure import Figure
 from ..losses.continuous import profile
 from ..losses.continuous.inversion import Parts
 from ..losses.continuous.sampled_gaussian import SampledGaussian
@@ -64,6 +65,10 @@ def _gaussians(uses: Sequence[tuple[Fraction, Fraction, int]]) -> tuple[Parts, P
         for way in (True, False)
     )
     return removed, added
+
+
+def _cost(way: Parts, figure: Figure, width: Fraction) -> Endpoint:
+    return profile.measured(way, figure, width).upper
 
 
 def _plus(end: Endpoint, more: Fraction) -> Endpoint:
@@ -96,8 +101,8 @@ def rounded_epsilon(
     level = exact(delta, "delta", above=0, below=1)
     found: list[Endpoint] = []
     for (removed, added), missed in _distances(law, l2, dimension, times, level, rate):
-        one = profile.epsilon(removed, level - missed, _WIDTH).upper
-        other = profile.epsilon(added, level, _WIDTH).upper
+        one = _cost(removed, Figure("epsilon", level - missed), _WIDTH)
+        other = _cost(added, Figure("epsilon", level), _WIDTH)
         found.append(max(one, _plus(other, _lost(missed))))
     try:  # which takes longest, and is seldom less where the dimension is known
         curve = _curve(law, l2, dimension, times, rate)
@@ -121,9 +126,9 @@ def rounded_delta(
     curve = _curve(law, l2, dimension, times, rate)
     best: Endpoint = min(renyi_to_delta(curve, level, width=_WIDTH).value.upper, Fraction(1))
     for (removed, added), missed in _distances(law, l2, dimension, times, Fraction(best), rate):
-        one = _plus(profile.delta(removed, level, _WIDTH).upper, missed)
+        one = _plus(_cost(removed, Figure("delta", level), _WIDTH), missed)
         left = level - _lost(missed)
-        other = profile.delta(added, max(left, _ZERO), _WIDTH).upper
+        other = _cost(added, Figure("delta", max(left, _ZERO)), _WIDTH)
         if left < 0:  # Q(S) - P(S) is at most the total variation distance
             other = _plus(other, missed)
         best = min(best, max(one, other))
@@ -179,7 +184,7 @@ def trimmed_epsilon(uses: Repeated, delta: Fraction) -> Enclosure:
             ways = _trimmed(uses, delta * _TRIMMED / (1 + 3**level))
         except NoEnvelopeError:
             break
-        most = max(profile.epsilon(way, delta * (1 - _TRIMMED), _NARROW).upper for way in ways)
+        most = max(_cost(way, Figure("epsilon", delta * (1 - _TRIMMED)), _NARROW) for way in ways)
         if most <= level:
             return Enclosure(_ZERO, most)
         level = level * 4 if most == _INFINITY else max(2 * level, math.ceil(Fraction(most)))
@@ -192,7 +197,7 @@ def trimmed_delta(uses: Repeated, epsilon: Fraction) -> Enclosure:
     with suppress(NoEnvelopeError):
         for _ in range(2 if epsilon <= _LARGEST else 0):  # left out: a share of what was found last
             ways = _trimmed(uses, charged / (1 + 3 ** math.ceil(epsilon)))
-            most = max(Fraction(profile.delta(way, epsilon, _NARROW).upper) for way in ways)
+            most = max(Fraction(_cost(way, Figure("delta", epsilon), _NARROW)) for way in ways)
             best = best.intersection(Enclosure(_ZERO, min(most + charged, Fraction(1))))
             if not most:
                 break

@@ -45,8 +45,7 @@ from ..losses.sums import (
     OFF_LATTICE,
     Enough,
     coarse,
-    composed_delta,
-    composed_epsilon,
+    composed,
     most_costly,
     never,
 )
@@ -151,7 +150,7 @@ def narrowly(
         return Enclosure.exactly(0)
     parts, others = parts_of(uses)
     if by_profile := not others and profile.is_known(parts):
-        one = partial(profile.delta if is_delta else profile.epsilon, parts, at, width, work)
+        one = partial(profile.measured, parts, figure, width, work)
         known = one(smooth=False)
     elif (epochs := allocated.allocations_of(uses)) is not None:
         known = (
@@ -161,15 +160,16 @@ def narrowly(
         )
     if known.is_within(width) or enough(known):
         return known
-    composed = composed_delta if is_delta else composed_epsilon
+    failed: Exception | None = None
     try:
-        found = composed(uses, at, width, cap, work, enough)
+        found = composed(uses, figure, width, cap, work, enough)
         known = meeting(figure, Enclosure(known.lower, known.upper), found)
-    except (ArithmeticError, OutOfTimeError):
-        if known == figure.trivial and not by_profile:
-            raise
+    except (ArithmeticError, OutOfTimeError) as error:
+        failed = error
     if by_profile and not known.is_within(max(width, OFF_LATTICE)) and not enough(known):
         known = meeting(figure, known, one())
+    if failed is not None and known == figure.trivial:
+        raise failed
     return known
 
 

@@ -82,10 +82,8 @@ def coarse(uses: Scenario, figure: Figure) -> Enclosure:
 
     Raises OutOfTimeError where listing the outcomes alone takes too long, and DoesNotApplyError.
     """
-    assert figure.at is not None
     spend(_PER_OUTCOME * sum(map(_listed, uses)))
-    composed = composed_delta if figure.quantity == "delta" else composed_epsilon
-    return composed(uses, figure.at, _ROUGHLY, CAP, _LITTLE, points=_FEWEST)
+    return composed(uses, figure, _ROUGHLY, CAP, _LITTLE, points=_FEWEST)
 
 
 def most_costly(uses: Scenario) -> Scenario:
@@ -129,53 +127,42 @@ class _Task(NamedTuple):
     points: int
 
 
-def composed_delta(
+def composed(
     uses: Scenario,
-    epsilon: Fraction,
+    figure: Figure,
     width: Fraction,
     cap: int,
     work: float = WORK,
     enough: Enough = never,
     points: int = 0,
 ) -> Enclosure:
-    """The least delta for which these uses are (epsilon, delta)-DP in this scenario (`_Task`)."""
+    """delta at an epsilon >= 0, or the least epsilon >= 0 at a delta > 0, of these uses together
+    in this scenario (`_Task`).
+
+    Off a lattice less narrowly than what is exact, where nothing else is asked.
+    """
+    assert figure.at is not None
+    delta = epsilon = None
+    if figure.quantity == "delta":
+        epsilon = figure.at
+        with working_precision(BITS):
+            beside, others = losses_of(uses, FIRST_TAIL, FIRST_TAIL)
+            log_delta = _log_delta(beside, product_of(others, math.inf).fixed(0), epsilon)
+    else:
+        delta = figure.at
+        if delta >= _LARGE_DELTA:
+            none = Figure("delta", Fraction(0))
+            if composed(uses, none, _COARSE, cap, work, enough, points).at_most(delta):
+                return Enclosure.exactly(0)
+        log_delta = float(ball(delta).log().mid())
     with working_precision(BITS):
-        beside, others = losses_of(uses, FIRST_TAIL, FIRST_TAIL)
-        log_delta = _log_delta(beside, product_of(others, math.inf).fixed(0), epsilon)
-    goal = _goal(width, work)
-    return _composed(uses, _Task(None, epsilon, log_delta, width, cap, goal, work, enough, points))
-
-
-def composed_epsilon(
-    uses: Scenario,
-    delta: Fraction,
-    width: Fraction,
-    cap: int,
-    work: float = WORK,
-    enough: Enough = never,
-    points: int = 0,
-) -> Enclosure:
-    """The least epsilon >= 0 for which these uses are (epsilon, delta)-DP, delta > 0."""
-    if delta >= _LARGE_DELTA:
-        least = composed_delta(uses, Fraction(0), _COARSE, cap, work, enough, points)
-        if least.at_most(delta):
-            return Enclosure.exactly(0)
-    log_delta, goal = float(ball(delta).log().mid()), _goal(width, work)
-    return _composed(uses, _Task(delta, None, log_delta, width, cap, goal, work, enough, points))
-
-
-def _composed(uses: Scenario, task: _Task) -> Enclosure:
-    with working_precision(BITS):
-        beside, others = losses_of(uses, task.log_delta, _tail(task.log_delta))
-    product = product_of(others, task.log_delta)
+        beside, others = losses_of(uses, log_delta, _tail(log_delta))
+    product = product_of(others, log_delta)
     if not product.factors and not beside.dominating:  # nothing is released
         return Enclosure.exactly(0)
+    goal = OFF_LATTICE if width == WIDTH and work == WORK else width
+    task = _Task(delta, epsilon, log_delta, width, cap, goal, work, enough, points)
     return _over_choices(beside, product, task)
-
-
-def _goal(width: Fraction, work: float) -> Fraction:
-    """How narrow sums off a lattice are: less than exact ones, where nothing else is asked."""
-    return OFF_LATTICE if width == WIDTH and work == WORK else width
 
 
 def _log_delta(beside: Losses, product: Product, epsilon: Fraction) -> float:

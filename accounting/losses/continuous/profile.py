@@ -26,6 +26,7 @@ from ....exact.number import ball
 from ....exact.precision import CAP, WIDTH, enclose_between, refine, working_precision
 from ....exact.roots import met_between
 from ....exact.square_root import square_root, squared
+from ...figure import Figure
 from ..composite import NO_LATTICE, Together, saddle_at, saddle_for
 from .inversion import Gaussians, Parts, Profile, between, is_few, plan, root
 from .mixture import LineLaw
@@ -89,52 +90,36 @@ def renyi(law: LineLaw, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
     return found.because(_TOO_MANY) if far else found
 
 
-def delta(
+def measured(
     parts: Parts,
-    epsilon: Fraction,
+    figure: Figure,
     width: Fraction = WIDTH,
     work: float = WORK,
     smooth: bool = True,
 ) -> Enclosure:
-    """The least delta for which these are (epsilon, delta)-DP together, epsilon >= 0.
+    """delta at an epsilon >= 0, or the least epsilon >= 0 at a delta in (0, 1], of these uses.
 
     parts: as `is_known`, all in one direction. work: about how many seconds an inversion may take.
     smooth: whether by smoothing where that is too little, which is slow and less narrow.
     """
-    parts = merged(parts)
-    if not parts:
-        return Enclosure.exactly(0)
-    if (law := _single(parts)) is not None:
-        if isinstance(law, SampledLaplace) and law.rate == 1 and law.epsilon <= epsilon:
-            return Enclosure.exactly(0)  # its largest loss, which no ball tells
-        return refine(lambda: _between(law.profile(ball(epsilon))), width=width).found_by(_CLOSED)
-    found = _inverted(parts, width, (work, smooth), epsilon, None)
-    if found.is_within(width):
-        return found
-    return _below(found, delta(_unsampled(parts), epsilon, width))
-
-
-def epsilon(
-    parts: Parts,
-    delta: Fraction,
-    width: Fraction = WIDTH,
-    work: float = WORK,
-    smooth: bool = True,
-) -> Enclosure:
-    """The least epsilon >= 0 for which these are (epsilon, delta)-DP together, 0 < delta <= 1.
-
-    Arguments as for `delta`.
-    """
-    parts = merged(parts)
+    parts, at, is_delta = merged(parts), figure.at, figure.quantity == "delta"
+    assert at is not None
     # the total variation distance of one use is at most its rate
-    if delta == 1 or sum(times * law.rate for law, times in parts) <= delta:
+    if not parts or (not is_delta and min(1, sum(n * law.rate for law, n in parts)) <= at):
         return Enclosure.exactly(0)
     if (law := _single(parts)) is not None:
-        return refine(lambda: falling_root(law.profile, delta), width=width).found_by(_CLOSED)
-    found = _inverted(parts, width, (work, smooth), None, delta)
+        if is_delta and isinstance(law, SampledLaplace) and law.rate == 1 and law.epsilon <= at:
+            return Enclosure.exactly(0)  # its largest loss, which no ball tells
+
+        def closed(one: LineLaw = law) -> Enclosure:
+            return _between(one.profile(ball(at))) if is_delta else falling_root(one.profile, at)
+
+        return refine(closed, width=width).found_by(_CLOSED)
+    found = _inverted(parts, figure, width, (work, smooth))
     if found.is_within(width):
         return found
-    return _below(found, epsilon(_unsampled(parts), delta, width))
+    unsampled = measured(_unsampled(parts), figure, width)
+    return found.intersection(Enclosure(Fraction(0), unsampled.upper))
 
 
 def falling_root(delta: Callable[[arb], arb], target: Fraction) -> Enclosure:
@@ -160,34 +145,25 @@ def falling_root(delta: Callable[[arb], arb], target: Fraction) -> Enclosure:
     return between(lower, upper)
 
 
-def _inverted(
-    parts: Parts,
-    width: Fraction,
-    how: tuple[float, bool],
-    epsilon: Fraction | None,
-    delta: Fraction | None,
-) -> Enclosure:
-    """One of both at the other, which is not None.
-
-    Aims lower where a saddle point in floats promised too much; keeps what is known.
-    """
+def _inverted(parts: Parts, figure: Figure, width: Fraction, how: tuple[float, bool]) -> Enclosure:
+    """Aims lower where a saddle point in floats promised too much; keeps what is known."""
     gaussians, uses = _gaussians(parts), sum(times for _, times in parts)
-    result = Enclosure.probability() if delta is None else Enclosure.unknown()
+    result = figure.trivial
     for k in range(_ATTEMPTS):
         asked = math.log(max(float(width), _NEGLIGIBLE)) - _LOWER * k
         try:
             with working_precision(_BITS + math.ceil(math.log2(uses) - 1.5 * asked)):
-                level, goal = ball(epsilon or 0), ball(delta or 1)
-                if delta is None:
-                    saddle = saddle_at(Together(gaussians), float(level.mid()))
+                at = ball(figure.at or 0)
+                if figure.quantity == "delta":
+                    saddle = saddle_at(Together(gaussians), float(at.mid()))
                 else:
-                    saddle = saddle_for(Together(gaussians), float(goal.log().mid()))
+                    saddle = saddle_for(Together(gaussians), float(at.log().mid()))
                     asked += math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
                 profile = Profile(gaussians, plan(gaussians, saddle, asked), *how)
                 now = (
-                    _between(*profile.bounds(level))
-                    if delta is None
-                    else root(profile.bounds, goal, arb(saddle.level))
+                    _between(*profile.bounds(at))
+                    if figure.quantity == "delta"
+                    else root(profile.bounds, at, arb(saddle.level))
                 )
         except (OutOfTimeError, DoesNotApplyError):
             break
@@ -195,10 +171,6 @@ def _inverted(
         if profile.sigma > 0 or result.is_within(width):
             break
     return result.found_by(_BY_INVERSION).because(NO_LATTICE)
-
-
-def _below(found: Enclosure, above: Enclosure) -> Enclosure:
-    return found.intersection(Enclosure(Fraction(0), above.upper))
 
 
 def _unsampled(parts: Parts) -> list[tuple[LineLaw, int]]:

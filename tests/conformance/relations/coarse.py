@@ -9,7 +9,7 @@ from conformance.relations.engine import Statement, composition_of, equal
 
 from exactdp.accounting.composition.together import narrowly
 from exactdp.accounting.figure import Figure
-from exactdp.accounting.losses.sums import composed_delta, composed_epsilon
+from exactdp.accounting.losses.sums import composed
 from exactdp.accounting.scenario import Use, scenarios
 from exactdp.exact.errors import DoesNotApplyError
 from exactdp.mechanisms.allocation import Allocation
@@ -32,8 +32,7 @@ def rungs_meet(rng: random.Random) -> Iterator[Statement]:
     for uses in scenarios(composition_of(what).uses):
         why = f"{what}: {figure} on {points} points"
         try:
-            composed = composed_delta if figure.quantity == "delta" else composed_epsilon
-            coarse = composed(uses, figure.at, _WIDTH, _CAP, 0.0, points=points)
+            coarse = composed(uses, figure, _WIDTH, _CAP, 0.0, points=points)
             narrow = narrowly(uses, figure, _WIDTH, _CAP, _WORK)
         except DoesNotApplyError:
             return
@@ -59,17 +58,15 @@ def one_use_is_exact_otherwise(rng: random.Random) -> Iterator[Statement]:
     uses, points = (Use(mechanism, 1),), rng.choice((64, 256, 2048))
     level = Fraction(rng.choice(EPSILONS))
     delta = rng.choice((Fraction(1, 100), Fraction(1, 10**6), Fraction(1, 10**12)))
-    what = f"{mechanism} on {points} points"
+    what, figures = (
+        f"{mechanism} on {points} points",
+        (Figure("delta", level), Figure("epsilon", delta)),
+    )
     try:
-        coarse = (
-            composed_delta(uses, level, _WIDTH, _CAP, 0.0, points=points),
-            composed_epsilon(uses, delta, _WIDTH, _CAP, 0.0, points=points),
-        )
+        coarse = [composed(uses, one, _WIDTH, _CAP, 0.0, points=points) for one in figures]
     except DoesNotApplyError:
         return
-    for figure, found in zip(
-        (Figure("delta", level), Figure("epsilon", delta)), coarse, strict=True
-    ):
+    for figure, found in zip(figures, coarse, strict=True):
         yield from equal(found, narrowly(uses, figure, _WIDTH, _CAP, _WORK), f"{figure} of {what}")
 
 

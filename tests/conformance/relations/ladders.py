@@ -20,7 +20,7 @@ from exactdp.accounting.composition.single import profiled
 from exactdp.accounting.composition.together import measured_roughly, narrowly
 from exactdp.accounting.composition.vectors import Sides, sides_of
 from exactdp.accounting.figure import ContradictionError, Figure
-from exactdp.accounting.losses.sums import composed_delta, composed_epsilon
+from exactdp.accounting.losses.sums import composed
 from exactdp.accounting.scenario import Scenario as Uses
 from exactdp.accounting.scenario import Use, scenarios, worst
 from exactdp.exact import OutOfTimeError
@@ -123,13 +123,11 @@ def _between(sides: Sides, figure: Figure) -> Iterator[_Method]:
 def _of_scenarios(of: Composition, figure: Figure) -> Iterator[_Method]:
     """What measures the uses of one scenario: the larger of both."""
     assert figure.at is not None
-    at, is_delta = figure.at, figure.quantity == "delta"
-    if not is_delta and not 0 < at < 1:
+    if figure.quantity == "epsilon" and not 0 < figure.at < 1:
         return
-    composed = composed_delta if is_delta else composed_epsilon
 
     def moved(points: int) -> Callable[[Uses], Enclosure]:
-        return lambda uses: composed(uses, at, _WIDTH, _CAP, 0.0, points=points)
+        return lambda uses: composed(uses, figure, _WIDTH, _CAP, 0.0, points=points)
 
     each: dict[str, Callable[[Uses], Enclosure]] = {
         "narrow": lambda uses: narrowly(uses, figure, _WIDTH, _CAP, _WORK),
