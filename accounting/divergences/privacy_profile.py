@@ -29,6 +29,7 @@ from .finite_sums import is_listed, listed, outside_masses, split
 from .largest_loss import largest_loss
 
 _MOST_STEPS = 20
+_LEAST, _LARGEST = 1e-9, 1e12  # levels that are looked at
 _FEW = 2000  # outcomes whose exact sums are quick
 
 
@@ -177,27 +178,35 @@ def root_near(
 
     exceeding: the event {loss > level}. largest: beyond it delta(level) = 0.
     """
-    best = arb(0)
-    for turn in range(_MOST_STEPS):  # down to where the event weighs enough
-        if level == 0 or exceeding(level).p > target:
-            break
-        level = (level - abs(level) * arb(2) ** (turn - 12)).max(arb(0)).mid()
-    for _ in range(8):  # Dinkelbach: each event's own root, which rises to the largest root
+    best, moved, is_sought = arb(0), arb.pos_inf(), False
+    for _ in range(_MOST_STEPS):  # Dinkelbach: each event's own root, which rises to the largest
         event = exceeding(level)
-        if not (event.p - target > 0 and event.q > 0):
-            break
         root = ((event.p - target) / event.q).log()
-        if root.lower() > best:
-            best = root.lower()
-        here, level = level, root.mid()
-        step = level - here
-        if abs(step) < abs(level) * arb(2) ** -(ctx.prec - 16):
+        if root.is_finite():
+            best = root.lower().max(best)
+            step = abs(root.mid() - level)
+            if step < abs(level) * arb(2) ** -(ctx.prec - 16):
+                break
+            if is_sought or 4 * step < moved:
+                level, moved = root.mid().max(arb(0)), step
+                continue
+        elif is_sought:
             break
-        leap = step.expm1()  # by the tangent in the level, where that in e^level leads nowhere
-        while step > 1 and leap > step and not exceeding((here + leap).mid()).p > target:
-            leap /= 2
-        level = (here + leap.max(step)).mid() if step > 1 else level
+        level, is_sought = _sought(exceeding, target, level), True  # it came from too far away
     return enclose_between(best, _certified_above(exceeding, target, level.max(best), largest))
+
+
+def _sought(exceeding: Callable[[arb], Event], target: arb, level: arb) -> arb:
+    """About where delta(level) is the target, from 0 on."""
+
+    def height(at: float) -> float:
+        share = value_at(arb(at), exceeding(arb(at))).mid() / target
+        return float(share.log().mid()) if share > 0 else -math.inf
+
+    high = max(2 * float(level.mid()), _LEAST)
+    while height(high) > 0 and high < _LARGEST:
+        high *= 2
+    return arb(float_root(height, 0.0, high, 1e-9))
 
 
 def _of_few(pair: FinitePair, delta: Fraction) -> Enclosure:
