@@ -543,15 +543,19 @@ def compose(
     delta: arb | None = None,
     epsilon: arb | None = None,
     charged: Charged | None = None,
+    near: tuple[float, float] | None = None,
 ) -> Composed:
-    """The sum of all losses on a lattice of so many points, for this delta or this level."""
+    """The sum of all losses on a lattice of so many points, for this delta or this level.
+
+    near: between which levels epsilon(delta) is known to lie.
+    """
     infinite = -sum((times * (-term.escaping()).log1p() for term, times in parts), arb(0)).expm1()
     log_delta = None
     if delta is not None:
         log_delta = max(log_about(delta - infinite), log_about(delta) - 30)
     level = None if epsilon is None else float(epsilon.mid())
     sketches = [Sketch.of(*term.sketch(), times) for term, times in parts]
-    plan = planned(sketches, points, log_delta, level)
+    plan = planned(sketches, points, log_delta, level, near if level is None else (level, level))
     each = [
         folded(term, sketch, plan) for (term, _), sketch in zip(parts, plan.sketches, strict=True)
     ]
@@ -597,7 +601,8 @@ def refined(
 
     def bounds(some: Parts) -> tuple[arb, arb]:
         nonlocal spent, points_cost, cells_cost
-        whole = compose(some, points, delta=delta, epsilon=epsilon, charged=charged)
+        near = (float(lower), float(upper)) if upper.is_finite() else None
+        whole = compose(some, points, delta=delta, epsilon=epsilon, charged=charged, near=near)
         spent, cells_cost = spent + whole.cost, cells_cost + whole.cells_cost
         points_cost += whole.cost - whole.cells_cost
         if epsilon is not None:

@@ -169,10 +169,12 @@ class Sketches(tuple[Sketch, ...]):
         assert epsilon is not None
         return max(epsilon - float(self.cumulant(0.0)[1]), 0.0) ** 2 / 2 / self.deviation(0.0) ** 2
 
-    def edge(self, tilt: float, nats: float, sign: int) -> tuple[float, float]:
+    def edge(
+        self, tilt: float, nats: float, sign: int, most: float = math.inf
+    ) -> tuple[float, float]:
         """Beyond which tilted sums weigh e^-nats, by Chernoff, and by which further tilt."""
         value, mean, _ = self.cumulant(tilt)
-        further = np.geomspace(0.01, _FURTHEST, 50) / self.deviation(tilt)
+        further = np.minimum(np.geomspace(0.01, _FURTHEST, 50) / self.deviation(tilt), most)
         ends = [
             sign * (float(self.cumulant(tilt + sign * t)[0] - value) + nats) / t for t in further
         ]
@@ -184,6 +186,12 @@ class Sketches(tuple[Sketch, ...]):
         (high, up), (low, down) = self.edge(tilt, nats, 1), self.edge(tilt, nats, -1)
         margin = 0.02 * (high - low) + self.deviation(tilt) / 100  # coins spread losses a little
         return Window(low - margin, high - low + 2 * margin, up, down)
+
+    def half(self, tilt: float, nats: float, low: float, high: float) -> Window:
+        """Of what matters to tails from between these two on."""
+        (top, up), (bottom, down) = self.edge(tilt, nats, 1), self.edge(tilt, nats, -1, tilt)
+        length = 1.03 * max(top - low, high - bottom) + self.deviation(tilt) / 50
+        return Window(low - length / 100, length, up, down)
 
 
 class Plan(NamedTuple):
@@ -198,15 +206,24 @@ class Plan(NamedTuple):
 
 
 def planned(
-    sketches: Sequence[Sketch], points: int, log_delta: float | None, epsilon: float | None
+    sketches: Sequence[Sketch],
+    points: int,
+    log_delta: float | None,
+    epsilon: float | None,
+    near: tuple[float, float] | None,
 ) -> Plan:
-    """For a lattice of so many points, and this delta or this level."""
+    """For a lattice of so many points, and this delta or this level.
+
+    near: between which levels the answer is known to lie: half of a window may do then.
+    """
     all_uses = Sketches(sketches)
     tilt, answer = all_uses.saddle(log_delta, epsilon)
     nats = 2 * math.log(points) + math.log1p(tilt) + _SPARE  # of Q counts 1 + tilt times more
     window = all_uses.whole(tilt, nats)
     more = max(window.first - answer, 0.0)
     window = window._replace(first=window.first - more, length=window.length + more)
+    if near and (half := all_uses.half(tilt, nats, *near)).length < window.length:
+        window = half
     most = max(sketch.most for sketch in sketches)
     step = max(window.length / (points - 16), most * LEAST_STEP)
     return Plan(step, tilt, window._replace(first=window.first - 6 * step), nats, points, all_uses)
