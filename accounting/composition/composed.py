@@ -58,6 +58,7 @@ _COARSE = Fraction(1, 10**6)
 _CURVE = Fraction(1, 10**9)  # of divergences that are converted
 _NARROW = Fraction(1, 10**4)  # of each point of a curve
 _ROUGH, _QUICK = Fraction(1, 100), 0.2  # width, and seconds of work
+_FEW = 6  # orders that are asked where nothing else is known
 
 
 _P = ParamSpec("_P")
@@ -576,7 +577,7 @@ class Composition(Rows):
         if (found.is_finite() and found.upper != 1) or found.lower == found.upper:
             return found
         # divergences are asked from here themselves: of these, pure epsilon alone tells more
-        orders = ORDERS if ask.figure.quantity != "renyi" else ()
+        orders = ORDERS[:_FEW] if ask.figure.quantity != "renyi" else ()
         others = quick_figures(self.uses, cost, orders)
         return meeting(ask.figure, found, others.of(ask.figure))
 

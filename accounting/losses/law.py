@@ -6,6 +6,7 @@ charges for them.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import cached_property
 
@@ -20,6 +21,7 @@ from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.theta import theta, theta_at_zero
 
 _OUTCOME = 100  # units of work
+_TINY = 1e-290  # of smaller masses floats do not tell the logarithm
 _NOTHING = -1e15  # the logarithm of a mass that is 0
 
 
@@ -194,7 +196,9 @@ class Atoms(LossLaw):
 
     @cached_property
     def _floats(self) -> tuple[Reals, Reals]:
-        logs = np.array([_log_about(mass) for mass in self.masses])
+        logs = np.log(np.maximum([float(mass.mid()) for mass in self.masses], _TINY))
+        for k in np.flatnonzero(logs <= math.log(_TINY)):
+            logs[k] = _log_about(self.masses[k])
         return logs, np.array([float(loss.mid()) for loss in self.losses])
 
 
