@@ -150,8 +150,8 @@ def narrowly(
         return Enclosure.exactly(0)
     parts, others = parts_of(uses)
     if by_profile := not others and profile.is_known(parts):
-        one = partial(profile.measured, parts, figure, width, work)
-        known = one(smooth=False)
+        measure = partial(profile.measured, parts, figure, width, work)
+        known = measure(smooth=False)
     elif (epochs := allocated.allocations_of(uses)) is not None:
         known = (
             allocated.allocated_delta(epochs, at, width)
@@ -167,7 +167,7 @@ def narrowly(
     except (ArithmeticError, OutOfTimeError) as error:
         failed = error
     if by_profile and not known.is_within(max(width, OFF_LATTICE)) and not enough(known):
-        known = meeting(figure, known, one())
+        known = meeting(figure, known, measure())
     if failed is not None and known == figure.trivial:
         raise failed
     return known
