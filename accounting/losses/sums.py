@@ -379,7 +379,7 @@ def _by_lattice(beside: Losses, product: Product, task: _Task) -> Enclosure:
                     break
                 spend()
         except OutOfTimeError:
-            if enclosure is None:
+            if enclosure is None or answer.cost < _LITTLE * _UNITS:  # `coarse` tells more
                 raise
     assert enclosure is not None
     if not enclosure.is_within(task.goal):
