@@ -375,13 +375,17 @@ class BlockLoss(LossLaw):
 
 
 def _share(cell: Cell, step: arb) -> Cell:
-    """As much of the cell, in a test, as is known: P's mass at least, Q's at most."""
+    """As much of the cell, in a test, as is known: P's mass at least, Q's at most.
+
+    Or an equal share of both, where their ratio is told better so.
+    """
     low, _, p, q, excess = cell
-    if excess is None or not q > 0:
-        return cell._replace(p=p.lower().max(arb(0)), q=q.upper())
-    part = q.lower()
-    ratio = (step * low).exp() + excess / q
-    return cell._replace(p=(part * ratio).lower().max(arb(0)), q=part)
+    least, most = p.lower().max(arb(0)), q.upper()
+    if excess is not None and q > 0:
+        part, ratio = q.lower(), ((step * low).exp() + excess / q).lower()
+        if ratio * most > least:
+            return cell._replace(p=(part * ratio).lower().max(arb(0)), q=part)
+    return cell._replace(p=least, q=most)
 
 
 @lru_cache(maxsize=4)
