@@ -61,7 +61,7 @@ def delta(
     """The least delta for which the mechanism is (epsilon, delta)-DP, epsilon >= 0."""
     level = exact(epsilon, "epsilon", at_least=0)
     if (own := without_outcomes(mechanism)) is not None:
-        return own.delta(level, width)
+        return own.at(Figure("delta", level), width)
     return _refined(mechanism, lambda pair: enclose(delta_of(pair, ball(level), level)), width, cap)
 
 
@@ -87,7 +87,7 @@ def epsilon(
     if level == 1:
         return _ZERO
     if (own := without_outcomes(mechanism)) is not None:
-        return own.epsilon(level, width)
+        return own.at(Figure("epsilon", level), width)
     has_slack = any(pair.slack for pair in islice(mechanism.pairs(), 1))
     return _refined(
         mechanism,
@@ -253,11 +253,8 @@ class _Allocated:
     def pure(self, width: Fraction) -> Enclosure:
         return Enclosure.infinite()  # the loss has no bound, of either sign
 
-    def delta(self, epsilon: Fraction, width: Fraction) -> Enclosure:
-        return self._largest(lambda one: allocated.allocated_delta([(one, 1)], epsilon, width))
-
-    def epsilon(self, delta: Fraction, width: Fraction) -> Enclosure:
-        return self._largest(lambda one: allocated.allocated_epsilon([(one, 1)], delta))
+    def at(self, figure: Figure, width: Fraction) -> Enclosure:
+        return self._largest(lambda one: allocated.measured([(one, 1)], figure, width))
 
     def renyi(self, order: Fraction, width: Fraction) -> Enclosure:
         return self._largest(lambda one: allocated.allocated_renyi(one, order, width))
@@ -288,15 +285,8 @@ class _Noise:
             return _exactly(self.noise.move)
         return self._largest(lambda law: refine(law.largest, width=width))
 
-    def delta(self, epsilon: Fraction, width: Fraction) -> Enclosure:
-        return self._largest(
-            lambda law: profile.measured([(law, 1)], Figure("delta", epsilon), width)
-        )
-
-    def epsilon(self, delta: Fraction, width: Fraction) -> Enclosure:
-        return self._largest(
-            lambda law: profile.measured([(law, 1)], Figure("epsilon", delta), width)
-        )
+    def at(self, figure: Figure, width: Fraction) -> Enclosure:
+        return self._largest(lambda law: profile.measured([(law, 1)], figure, width))
 
     def renyi(self, order: Fraction, width: Fraction) -> Enclosure:
         if self.batches is not None and self.batches.rate != 1:

@@ -142,22 +142,18 @@ def narrowly(
     uses: Scenario, figure: Figure, width: Fraction, cap: int, work: float, enough: Enough = never
 ) -> Enclosure:
     """What is exact, or as narrow as asked."""
-    at, is_delta, known = figure.at, figure.quantity == "delta", figure.trivial
+    at, known = figure.at, figure.trivial
     assert at is not None
     if figure == Figure("epsilon", Fraction(1)):
         return Enclosure.exactly(0)
-    if is_delta and quickly(partial(_never_exceeds, uses, at), False):
+    if figure.quantity == "delta" and quickly(partial(_never_exceeds, uses, at), False):
         return Enclosure.exactly(0)
     parts, others = parts_of(uses)
     if by_profile := not others and profile.is_known(parts):
         measure = partial(profile.measured, parts, figure, width, work)
         known = measure(smooth=False)
     elif (epochs := allocated.allocations_of(uses)) is not None:
-        known = (
-            allocated.allocated_delta(epochs, at, width)
-            if is_delta
-            else allocated.allocated_epsilon(epochs, at)
-        )
+        known = allocated.measured(epochs, figure, width)
     if known.is_within(width) or enough(known):
         return known
     failed: Exception | None = None

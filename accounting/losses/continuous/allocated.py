@@ -38,10 +38,11 @@ from ....exact.budget import OutOfTimeError
 from ....exact.enclosure import Enclosure
 from ....exact.errors import DoesNotApplyError
 from ....exact.number import ball
-from ....exact.precision import WIDTH, enclose_between, refine, working_precision
+from ....exact.precision import WIDTH, enclose, enclose_between, refine, working_precision
 from ....exact.roots import float_root
 from ....mechanisms.allocation import Allocation, allocation
 from ...divergences.gaussian_dp import gaussian_delta
+from ...figure import Figure
 from ...scenario import Use
 from .average import Average, Below
 from .inversion import Bounds, between, root
@@ -65,52 +66,50 @@ def allocations_of(uses: Sequence[Use]) -> Parts | None:
     return found if len(found) == len(uses) else None
 
 
-def allocated_delta(parts: Parts, level: Fraction, width: Fraction = WIDTH) -> Enclosure:
-    """delta(level), level >= 0, of these uses together, all in one direction.
+def measured(parts: Parts, figure: Figure, width: Fraction = WIDTH) -> Enclosure:
+    """delta at an epsilon >= 0, or the least epsilon >= 0 at a delta in (0, 1), in one direction.
 
     Exact for one epoch, but for too little noise; else between Gaussians.
     """
+    at, is_delta = figure.at, figure.quantity == "delta"
+    assert at is not None
     with working_precision(_BITS):
-        low, high = (gaussian_delta(mu, ball(level)) for mu in _gaussians(parts))
-        found = enclose_between(low, high)
-    if found.is_within(width):  # all take part in all steps
-        return found
-    tail = _FIRST_TAIL
-    while _is_one_epoch(parts) and not found.is_within(width) and tail > _LAST_TAIL:
-        try:
+        low, high = (
+            enclose(gaussian_delta(mu, ball(at)))
+            if is_delta
+            else falling_root(partial(gaussian_delta, mu), at)
+            for mu in _gaussians(parts)
+        )
+        bracket = Enclosure(low.lower, high.upper)
+    if bracket.is_within(width) or not _is_one_epoch(parts):  # or all take part in all steps
+        return bracket
+    epoch, tail = parts[0][0], _FIRST_TAIL
+    try:
+        if not is_delta:
+            return bracket.intersection(_level(epoch, at, float(bracket.upper)))
+        while not bracket.is_within(width) and tail > _LAST_TAIL:
             with working_precision(_precision(tail)):
-                bounds = _profile(parts[0][0], float(level), tail)
-                found = found.intersection(between(*bounds(ball(level))))
-        except (ArithmeticError, OutOfTimeError):  # too many nodes
-            return found.because(FAR)
-        tail *= 2
-    return found
+                bounds = _profile(epoch, float(at), tail)
+                bracket = bracket.intersection(between(*bounds(ball(at))))
+            tail *= 2
+        return bracket
+    except (ArithmeticError, OutOfTimeError):  # too many nodes
+        return bracket.because(FAR)
 
 
-def allocated_epsilon(parts: Parts, target: Fraction) -> Enclosure:
-    """The least epsilon >= 0 for this delta, 0 < target < 1; as `allocated_delta`."""
-    with working_precision(_BITS):
-        low, high = (falling_root(partial(gaussian_delta, mu), target) for mu in _gaussians(parts))
-        known = Enclosure(low.lower, high.upper)
-    if known.is_within(WIDTH) or not _is_one_epoch(parts):  # or all take part in all steps
-        return known
+def _level(epoch: Allocation, target: Fraction, most: float) -> Enclosure:
+    """The least level >= 0 with this delta, of one epoch; it is at most `most`."""
     goal = ball(target)
     log_delta = float(goal.log().mid())
-    tail = log_delta - 45
-    try:
-        highest = min(_far(parts[0][0], log_delta), float(known.upper))
-        with working_precision(_precision(tail)):
-            bounds = _profile(parts[0][0], highest, tail)
+    highest, tail = min(_far(epoch, log_delta), most), log_delta - 45
+    with working_precision(_precision(tail)):
+        bounds = _profile(epoch, highest, tail)
 
-            def height(level: float) -> float:
-                value = bounds(arb(level))[1]
-                return float((value / goal).log().mid()) if value > 0 else -math.inf
+        def height(level: float) -> float:
+            value = bounds(arb(level))[1]
+            return float((value / goal).log().mid()) if value > 0 else -math.inf
 
-            return known.intersection(
-                root(bounds, goal, arb(float_root(height, 0.0, highest, 1e-6)))
-            )
-    except (ArithmeticError, OutOfTimeError):
-        return known.because(FAR)
+        return root(bounds, goal, arb(float_root(height, 0.0, highest, 1e-6)))
 
 
 def allocated_renyi(one: Allocation, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
