@@ -38,6 +38,7 @@ from .curves import Profile, falling, profile
 from .known import ORDERS, first_bounds, quick_figures
 from .single import closed_form, own_delta, own_epsilon, profiled
 from .together import (
+    FROM_ABOVE,
     composed_curve,
     composed_gdp,
     composed_pure,
@@ -578,8 +579,10 @@ class Composition(Rows):
             return found
         # divergences are asked from here themselves: of these, pure epsilon alone tells more
         orders = ORDERS[:_FEW] if ask.figure.quantity != "renyi" else ()
-        others = quick_figures(self.uses, cost, orders)
-        return meeting(ask.figure, found, others.of(ask.figure))
+        others = quick_figures(self.uses, cost, orders).of(ask.figure)
+        if others.is_finite() and ask.figure.quantity in ("delta", "epsilon"):
+            others = others.because(FROM_ABOVE)
+        return meeting(ask.figure, found, others)
 
 
 def cost(scenario: Scenario, figure: Figure) -> Enclosure:

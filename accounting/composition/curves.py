@@ -8,7 +8,6 @@ be at least. Pictures shade what lies between, in floats, far finer than a pixel
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -109,12 +108,16 @@ class Profile(Curve):
     epsilons: tuple[Fraction, ...]
     deltas: tuple[Enclosure, ...]
 
-    def _draw(self, ax: Any) -> None:
-        """delta, on a logarithmic axis, against epsilon; odds relative to the largest: any size."""
+    def band(self) -> tuple[_Floats, _Floats, _Floats]:
+        """Epsilons, and between which bounds delta lies there; odds relative to the largest."""
         top = self.epsilons[-1]
         odds = [(ball(epsilon) - ball(top)).exp() for epsilon in self.epsilons]
         at = np.linspace(float(self.epsilons[0]), float(top), _FINE)
-        low, high = bounds_between(np.exp(at - float(top)), odds, self.deltas)
+        return at, *bounds_between(np.exp(at - float(top)), odds, self.deltas)
+
+    def _draw(self, ax: Any) -> None:
+        """delta, on a logarithmic axis, against epsilon."""
+        at, low, high = self.band()
         seen = [float_above(delta.upper) for delta in self.deltas if delta.upper > 0]
         ax.set_yscale("log")
         ax.set_ylim(max(min(seen, default=1.0) / 10, _FLOOR), 1)
@@ -192,50 +195,32 @@ def refined(composition: Composed, known: Profile, points: int, width: Fraction)
     That is on a logarithmic scale, as profiles are drawn. Inside a `time_limit` that ends before,
     there are fewer.
     """
-    found = dict(known.points())
     with suppress(OutOfTimeError):
         for _ in range(points):
-            if (at := _widest(sorted(found.items()))) is None:
+            if (at := _widest(known)) is None:
                 break
-            found[at] = _PROBABILITY
             spend()
-            found[at] = composition.delta(at, width)
-    kept = sorted(at for at, delta in found.items() if delta != _PROBABILITY or not at)
-    deltas = [found[at] for at in kept]
-    return Profile(tuple(kept), tuple(rising(deltas[::-1])[::-1]))
+            found = dict(known.points()) | {at: composition.delta(at, width)}
+            epsilons = sorted(found)
+            deltas = rising([found[epsilon] for epsilon in reversed(epsilons)])[::-1]
+            known = Profile(tuple(epsilons), tuple(deltas))
+    return known
 
 
-def _widest(points: Sequence[tuple[Fraction, Enclosure]]) -> Fraction | None:
+def _widest(known: Profile) -> Fraction | None:
     """The middle of the two points between which delta is known worst; None: well known anywhere.
 
-    In floats: they only say where to look. delta is convex in e^epsilon: a chord lies above it, and
-    what goes on beyond a chord below; and it does not rise.
+    In floats: they only say where to look.
     """
-    at = [float(epsilon) for epsilon, _ in points]
-    low = [float_below(delta.lower) for _, delta in points]
-    high = [float_above(delta.upper) for _, delta in points]
+    with working_precision(_BITS):
+        at, low, high = known.band()
     floor = max(high[-1] / 10, _FLOOR)  # where a picture ends
-
-    def beyond(here: int, other: int, place: float) -> float:
-        if not 0 <= other < len(at):
-            return 0.0
-        ratio = math.expm1(place - at[here]) / math.expm1(at[other] - at[here])
-        return low[here] + (high[other] - low[here]) * ratio
-
-    def gap(k: int, share: float) -> float:
-        step = at[k + 1] - at[k]
-        place = at[k] + share * step
-        with suppress(OverflowError, ZeroDivisionError):
-            above = high[k] + (high[k + 1] - high[k]) * math.expm1(share * step) / math.expm1(step)
-            below = max(low[k + 1], beyond(k, k - 1, place), beyond(k + 1, k + 2, place), floor)
-            return math.log10(max(above, floor) / below)
-        return 0.0
-
-    gaps = [max(gap(k, share) for share in (0.0, 0.5, 1.0)) for k in range(len(at) - 1)]
-    if max(gaps, default=0.0) < _NARROW_BAND:
+    gaps = np.log10(np.maximum(high, floor) / np.maximum(low, floor))
+    if gaps.max() < _NARROW_BAND:
         return None
-    k = gaps.index(max(gaps))
-    return (points[k][0] + points[k + 1][0]) / 2
+    places = [float(place) for place in known.epsilons]
+    after = max(int(np.searchsorted(places, at[gaps.argmax()])), 1)
+    return (known.epsilons[after - 1] + known.epsilons[after]) / 2
 
 
 def _coarse_first(count: int) -> list[int]:

@@ -351,23 +351,6 @@ def _distance(noise: Mechanism) -> Fraction:
     return distance_at(unit_parameter(noise.law).upper, noise.farthest**2)
 
 
-def by_orders(uses: Scenario, figure: Figure) -> Enclosure:
-    """Bounds of epsilon at a delta above 0, or of delta at an epsilon, by the orders in time."""
-    assert figure.at is not None
-    bound = epsilon_of if figure.quantity == "epsilon" else delta_of
-    found = figure.trivial
-    with suppress(ArithmeticError, OutOfTimeError):  # those that are known tell what they tell
-        for order in ORDERS:
-            total = Enclosure.total(
-                divergence.renyi_divergence(mechanism, order, _ROUGHLY).times(times)
-                for mechanism, times in uses
-            )
-            if total.is_finite():
-                most = bound(order, total.upper, figure.at)
-                found = found.intersection(Enclosure(_ZERO, most, by=("Rényi divergences",)))
-    return found
-
-
 def surcharge(order: Fraction, delta: Fraction) -> arb:
     """What an (order, r)-RDP bound has to be raised by to be the epsilon of (epsilon, delta)-DP."""
     a = ball(order)

@@ -51,7 +51,7 @@ from ..losses.sums import (
 )
 from ..scenario import Scenario, Use
 from . import divergence
-from .known import by_envelope, by_orders
+from .known import by_envelope
 
 COARSE = "with the work or the time allowed it was measured on a coarse lattice only"
 FROM_ABOVE = "with the work or the time allowed only a bound from above was found"
@@ -126,13 +126,11 @@ def _coarsely(uses: Scenario, figure: Figure) -> Enclosure | None:
 
 
 def _from_above(uses: Scenario, figure: Figure) -> Enclosure:
-    """By a Gaussian or by Rényi divergences. Raises OutOfTimeError where they tell nothing."""
+    """By Gaussians. Raises OutOfTimeError where these tell nothing."""
     found = nothing = figure.trivial
     if figure.at or figure.quantity == "delta":
-        for bound in (by_envelope, by_orders):
-            with suppress(ArithmeticError):  # not known
-                above = quickly(partial(bound, uses, figure), nothing, _EACH)
-                found = meeting(figure, found, above)
+        with suppress(ArithmeticError):  # not known
+            found = quickly(partial(by_envelope, uses, figure), nothing, _EACH)
     if found == nothing:
         raise OutOfTimeError("the time allowed is over")
     return found.because(FROM_ABOVE)

@@ -15,7 +15,7 @@ from conformance.relations.vectors import histogram, vectors
 
 from exactdp import Composition, Enclosure
 from exactdp.accounting.composition.composed import cost
-from exactdp.accounting.composition.known import Known, by_envelope, by_orders
+from exactdp.accounting.composition.known import Known, by_envelope
 from exactdp.accounting.composition.single import profiled
 from exactdp.accounting.composition.together import measured_roughly, narrowly
 from exactdp.accounting.composition.vectors import Sides, sides_of
@@ -133,7 +133,6 @@ def _of_scenarios(of: Composition, figure: Figure) -> Iterator[_Method]:
         "narrow": lambda uses: narrowly(uses, figure, _WIDTH, _CAP, _WORK),
         "in little time": lambda uses: measured_roughly(uses, figure),
         "envelope": lambda uses: by_envelope(uses, figure),
-        "orders": lambda uses: by_orders(uses, figure),
         **{f"lattice of {n} points": moved(n) for n in (64, 2048)},
     }
     for name, measure in each.items():
