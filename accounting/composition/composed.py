@@ -560,12 +560,12 @@ class Composition(Rows):
 
     def _quick(self, figure: Figure) -> Enclosure:
         """What is known in any case, where the time ends."""
+        found = figure.trivial
         if figure == _MU:
-            return first_bounds(self.uses, cost).of(figure).because(*self._open())
-        if figure.quantity in ("delta", "epsilon"):
+            found = first_bounds(self.uses, cost).of(figure)
+        elif figure.quantity in ("delta", "epsilon"):
             found = worst(scenarios(self.uses), lambda uses: measured_roughly(uses, figure))
-            return found.because(*self._open())
-        return figure.trivial
+        return found.because(*self._open())
 
     def _in_time(self, ask: _Ask, measure: Callable[[], Enclosure]) -> Enclosure:
         """What is measured, or quick; where that says nothing, what other figures imply."""
@@ -573,16 +573,16 @@ class Composition(Rows):
         try:
             found = measure()
         except OutOfTimeError:
-            with suppress(OutOfTimeError):
-                found = found.intersection(self._quick(ask.figure))
+            try:
+                found = self._quick(ask.figure)
+            except OutOfTimeError:
+                found = found.because(FROM_ABOVE)
         if (found.is_finite() and found.upper != 1) or found.lower == found.upper:
             return found
         # divergences are asked from here themselves: of these, pure epsilon alone tells more
         orders = ORDERS[:_FEW] if ask.figure.quantity != "renyi" else ()
-        others = quick_figures(self.uses, cost, orders).of(ask.figure)
-        if others.is_finite() and ask.figure.quantity in ("delta", "epsilon"):
-            others = others.because(FROM_ABOVE)
-        return meeting(ask.figure, found, others)
+        others = quick_figures(self.uses, cost, orders)
+        return meeting(ask.figure, found, others.of(ask.figure))
 
 
 def cost(scenario: Scenario, figure: Figure) -> Enclosure:

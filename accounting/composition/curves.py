@@ -189,7 +189,7 @@ def _in_time(
     return found
 
 
-def refined(composition: Composed, known: Profile, points: int, width: Fraction) -> Profile:
+def refined(composition: Composed, curve: Profile, points: int, width: Fraction) -> Profile:
     """The same with so many points more: each where the bounds between two points part most.
 
     That is on a logarithmic scale, as profiles are drawn. Inside a `time_limit` that ends before,
@@ -197,30 +197,30 @@ def refined(composition: Composed, known: Profile, points: int, width: Fraction)
     """
     with suppress(OutOfTimeError):
         for _ in range(points):
-            if (at := _widest(known)) is None:
+            if (at := _widest(curve)) is None:
                 break
             spend()
-            found = dict(known.points()) | {at: composition.delta(at, width)}
+            found = dict(curve.points()) | {at: composition.delta(at, width)}
             epsilons = sorted(found)
             deltas = rising([found[epsilon] for epsilon in reversed(epsilons)])[::-1]
-            known = Profile(tuple(epsilons), tuple(deltas))
-    return known
+            curve = Profile(tuple(epsilons), tuple(deltas))
+    return curve
 
 
-def _widest(known: Profile) -> Fraction | None:
+def _widest(curve: Profile) -> Fraction | None:
     """The middle of the two points between which delta is known worst; None: well known anywhere.
 
     In floats: they only say where to look.
     """
     with working_precision(_BITS):
-        at, low, high = known.band()
+        at, low, high = curve.band()
     floor = max(high[-1] / 10, _FLOOR)  # where a picture ends
     gaps = np.log10(np.maximum(high, floor) / np.maximum(low, floor))
     if gaps.max() < _NARROW_BAND:
         return None
-    places = [float(place) for place in known.epsilons]
-    after = max(int(np.searchsorted(places, at[gaps.argmax()])), 1)
-    return (known.epsilons[after - 1] + known.epsilons[after]) / 2
+    epsilons = [float(epsilon) for epsilon in curve.epsilons]
+    after = max(int(np.searchsorted(epsilons, at[gaps.argmax()])), 1)
+    return (curve.epsilons[after - 1] + curve.epsilons[after]) / 2
 
 
 def _coarse_first(count: int) -> list[int]:

@@ -20,7 +20,6 @@ from exactdp import Enclosure, ParameterError
 from exactdp.accounting.composition.composed import _Ask, cost
 from exactdp.accounting.composition.group import group_epsilon
 from exactdp.accounting.composition.known import quick_figures
-from exactdp.accounting.composition.rounding_cost import rounding_cost
 from exactdp.accounting.divergences.concentrated import _largest_curvature
 from exactdp.accounting.divergences.conversion import renyi_to_epsilon, zcdp_to_epsilon_simple
 from exactdp.accounting.divergences.finite_sums import Listed, two_way_sum
@@ -30,6 +29,7 @@ from exactdp.accounting.methods.classical import Each, theorem7
 from exactdp.accounting.methods.comparison import compare
 from exactdp.accounting.participation.appendix_i import optimal_share
 from exactdp.accounting.participation.choices import Choices, Offer
+from exactdp.evidence.rounding_cost import rounding_cost
 from exactdp.exact import WIDTH, working_precision
 from exactdp.exact.errors import DoesNotApplyError
 from exactdp.mechanisms import RandomRate

@@ -1,4 +1,4 @@
-"""epsilon and delta of rounded vectors against enumeration, and what few bits cost."""
+"""epsilon and delta of rounded vectors against enumeration."""
 
 import math
 from fractions import Fraction
@@ -8,7 +8,6 @@ import pytest
 
 from exactdp import ParameterError
 from exactdp.accounting.composition.rounding import rounded_delta, rounded_epsilon
-from exactdp.accounting.composition.rounding_cost import RoundingCost, table
 from exactdp.mechanisms.laws import DiscreteGaussian, Skellam
 
 
@@ -59,16 +58,3 @@ def test_unknown_dimension_is_bounded_and_bad_input_named() -> None:
         rounded_epsilon(Skellam(100), 10, 0)
     with pytest.raises(ParameterError, match="epsilon"):
         rounded_delta(Skellam(100), 10, -1)
-
-
-# -- what few bits cost ---------------------------------------------------------------------------
-
-
-def test_table_is_rounded_up() -> None:
-    half = Fraction(10001, 10000)
-    cost = RoundingCost(
-        12, Fraction(510), Fraction(4), 9.0571, 2.01, 4.0, half, half, Fraction(7, 8)
-    )
-    lines = table([cost]).splitlines()
-    assert lines[2] == "| 12 | 510 | 9.058 | 2.010 | 4.000 | 1.001 | 1.001 | 0.875 |"
-    assert len({line.count("|") for line in lines}) == 1

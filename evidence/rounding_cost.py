@@ -28,14 +28,14 @@ from fractions import Fraction
 
 from attrs import astuple, frozen
 
-from ...exact.number import ExactInput, ParameterError, ball, exact, whole
-from ...exact.precision import working_precision
-from ...exact.search import Grid, Search
-from ...mechanisms.laws.skellam import Skellam
-from ...mechanisms.protocols.federated.scale import fitting_scale
-from ..divergences.conversion import zcdp_to_epsilon
-from ..divergences.gaussian_dp import largest_mu
-from .rounding import rounded_epsilon
+from ..accounting.composition.rounding import rounded_epsilon
+from ..accounting.divergences.conversion import zcdp_to_epsilon
+from ..accounting.divergences.gaussian_dp import largest_mu
+from ..exact.number import ExactInput, ParameterError, ball, exact, whole
+from ..exact.precision import working_precision
+from ..exact.search import Grid, Search
+from ..mechanisms.laws.skellam import Skellam
+from ..mechanisms.protocols.federated.scale import fitting_scale
 
 _STEP = Fraction(1, 2000)  # relative, of the variances that are tried
 _MOST = 40
