@@ -46,21 +46,15 @@ _ZERO = Fraction(0)
 _INFINITY = Decimal("Infinity")
 
 
-def group_epsilon(of: Composition, size: ExactInput, delta: ExactInput) -> Enclosure:
-    """The least epsilon of (epsilon, delta)-DP for datasets that differ in at most `size` users.
-
-    Exact where noise is added to numbers and nobody is sampled; else the lower end is that of one
-    user, and the upper one the least that the rules above give.
-    """
-    return group_epsilons(of, [size], delta)[0]
-
-
 def group_epsilons(
     of: Composition, sizes: Sequence[ExactInput], delta: ExactInput
 ) -> list[Enclosure]:
-    """The same for several sizes: what they share is found once.
+    """The least epsilon of (epsilon, delta)-DP for datasets that differ in at most so many users,
+    for each of these sizes.
 
-    Raises ParameterError for tables: they are of two named datasets, between which nobody stands.
+    Exact where noise is added to numbers and nobody is sampled; else the lower end is that of one
+    user, and the upper one the least that the rules above give. Raises ParameterError for tables:
+    they are of two named datasets, between which nobody stands.
     """
     if not has_groups(of):
         raise ParameterError("a table is of two named datasets: there are no groups")

@@ -18,7 +18,7 @@ from mpmath import mpf
 import exactdp
 from exactdp import Enclosure, ParameterError
 from exactdp.accounting.composition.composed import _Ask, cost
-from exactdp.accounting.composition.group import group_epsilon
+from exactdp.accounting.composition.group import group_epsilons
 from exactdp.accounting.composition.known import quick_figures
 from exactdp.accounting.divergences.concentrated import _largest_curvature
 from exactdp.accounting.divergences.conversion import renyi_to_epsilon, zcdp_to_epsilon_simple
@@ -46,7 +46,7 @@ _OF_ORDER_3 = _Ask(Figure("renyi", Fraction(3)), WIDTH, 1000)
 def test_a_group_of_two_costs_what_both_rounded_numbers_move() -> None:
     """Each user's 3/2 may be rounded to 2, so that two users move a count by 4."""
     spec = "skellam:variance=9,l2=3/2,dimension=1,rounding=nearest,neighbours=add-remove"
-    found = group_epsilon(exactdp.compose(spec), 2, "1/10")
+    found = group_epsilons(exactdp.compose(spec), [2], "1/10")[0]
     truth = exactdp.compose("skellam:variance=9,sensitivity=4").epsilon("1/10")
     assert Fraction(found.upper) >= Fraction(truth.lower)
 

@@ -7,7 +7,7 @@ import pytest
 
 from exactdp import ParameterError, time_limit
 from exactdp.accounting import compose
-from exactdp.accounting.composition.group import group_epsilon, group_epsilons
+from exactdp.accounting.composition.group import group_epsilons
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, RandomizedResponse
 from exactdp.mechanisms.spec import parse
 
@@ -17,7 +17,7 @@ LEVEL = Fraction(1, 10**3)
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_noise_on_a_number_costs_what_it_costs_at_the_groups_sensitivity(size):
     for law in (DiscreteLaplace(4), DiscreteGaussian(9)):
-        found = group_epsilon(compose((AdditiveNoise(law, 2), 3)), size, LEVEL)
+        found = group_epsilons(compose((AdditiveNoise(law, 2), 3)), [size], LEVEL)[0]
         truth = compose((AdditiveNoise(law, 2 * size), 3)).epsilon(LEVEL)
         assert found.lower <= truth.upper and truth.lower <= found.upper
         assert found.is_within(Fraction(1, 10**3))
@@ -41,7 +41,7 @@ def test_a_sampled_groups_true_cost_is_below_the_upper_end(size):
     """Members who all add 1 to a sum, outcomes far off left out: a lower bound of delta."""
     rate, reach = Fraction(1, 4), 40
     mechanism = parse("discrete-laplace:scale=2,neighbours=add-remove,poisson=0.25").mechanism
-    found = group_epsilon(compose(mechanism), size, LEVEL)
+    found = group_epsilons(compose(mechanism), [size], LEVEL)[0]
     law = DiscreteLaplace(2)
     pmf = {x: Fraction(str(law.pmf(x, 30))) for x in range(-reach, reach + 1)}
     with_group, without = mixture(size, rate, pmf), pmf
@@ -55,7 +55,7 @@ def test_a_sampled_groups_true_cost_is_below_the_upper_end(size):
 
 def test_rules_give_no_less_than_one_user_and_no_more_than_pure():
     response = compose((RandomizedResponse(1), 2))
-    found = group_epsilon(response, 3, LEVEL)
+    found = group_epsilons(response, [3], LEVEL)[0]
     one = response.epsilon(LEVEL)
     assert found.lower <= one.upper
     assert found.upper <= 6
@@ -67,7 +67,7 @@ def test_steps_hold_where_neither_pure_nor_gaussian_do():
     """(e, d)-DP is (2e, (1 + e^e) d)-DP: so it is at the upper end, by another's arithmetic."""
     m = parse("gaussian:sigma=1,sensitivity=1,neighbours=add-remove,poisson=0.01").mechanism
     of = compose((m, 100))
-    found = group_epsilon(of, 2, "1e-5")
+    found = group_epsilons(of, [2], "1e-5")[0]
     half = Fraction(found.upper) / 2
     assert float(of.delta(half).lower) * (1 + 2.718281828459045 ** float(half)) <= 1e-5
     assert found.upper < 2 * of.epsilon("1e-10").upper
@@ -76,19 +76,19 @@ def test_steps_hold_where_neither_pure_nor_gaussian_do():
 @pytest.mark.parametrize("size", [0, -1, "1/2"])
 def test_a_group_has_somebody(size):
     with pytest.raises(ParameterError, match="size"):
-        group_epsilon(compose(RandomizedResponse(1)), size, LEVEL)
+        group_epsilons(compose(RandomizedResponse(1)), [size], LEVEL)[0]
 
 
 def test_of_delta_zero_nothing_is_asked():
     with pytest.raises(ParameterError, match="delta"):
-        group_epsilon(compose(RandomizedResponse(1)), 2, 0)
+        group_epsilons(compose(RandomizedResponse(1)), [2], 0)[0]
 
 
 @pytest.mark.parametrize("spec", ["discrete-laplace:epsilon=0.5", "randomized-response:epsilon=1"])
 def test_several_sizes_are_what_each_is_by_itself(spec):
     of = compose((parse(spec).mechanism, 2))
     together = group_epsilons(of, [1, 2, 4], LEVEL)
-    assert together == [group_epsilon(of, size, LEVEL) for size in (1, 2, 4)]
+    assert together == [group_epsilons(of, [size], LEVEL)[0] for size in (1, 2, 4)]
     assert all(a.upper <= b.upper for a, b in pairwise(together))
 
 
@@ -105,4 +105,4 @@ def test_a_table_has_no_groups(rate, tmp_path):
     (tmp_path / "pair.csv").write_text("outcome,p,q\nyes,0.6,0.4\nno,0.4,0.6\n")
     of = compose(parse(f"pmf:file={tmp_path / 'pair.csv'}{rate}").mechanism)
     with pytest.raises(ParameterError, match="two named datasets"):
-        group_epsilon(of, 2, LEVEL)
+        group_epsilons(of, [2], LEVEL)[0]
