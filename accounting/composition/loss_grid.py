@@ -6,9 +6,7 @@ composition (Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, "Connect the dots", P
 the chords of the profile). The error is of second order in the step. More mass, or mass at a larger
 loss, can only raise delta(level) as well.
 
-*Several pairs* by one that dominates them all (`losses.listed`).
-
-*Mechanisms* loss by loss (`losses.of_pair`) where outcomes are few, else by blocks (`grid.blocks`).
+*Mechanisms* by what dominates them (`losses.bracket`).
 
 *Composed* in integers, rounded up: products of polynomials in integers are exact. What is cut off
 at either end becomes an infinite loss. Where there are too many points, the mass of every other one
@@ -20,7 +18,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import accumulate
@@ -33,21 +31,14 @@ from ...exact.number import ball
 from ...exact.precision import floor_of
 from ...losses.cells import Cell, listed_cells, on_lattice
 from ...losses.planning import Sketch
-from ...mechanisms.laws.closed_forms import table_of
-from ...mechanisms.mechanism import AdditiveNoise, Mechanism, ways
-from ...mechanisms.pair import Pair
-from ...mechanisms.sampled import likewise, unsampled
-from ..divergences.finite_sums import is_listed
-from ..grid.blocks import BlockLoss
-from ..losses.bracket import moved
+from ...mechanisms.mechanism import Mechanism
+from ..losses.bracket import discrete_losses, moved
 from ..losses.law import Atoms
-from ..losses.listed import dominating, of_profile
-from ..losses.of_pair import listed_law
-from ..losses.product import outcomes
+from ..losses.listed import of_profile
+from ..losses.product import product_of
+from ..scenario import Use, scenarios
 from .composed import Composition
 
-_MOST_LISTED = 1 << 21  # of all residues and shifts together
-_FEW = 1 << 16  # outcomes of one pair, of which each is listed
 _FINE = 512  # times finer than the losses spread blocks are, at least
 _NOTHING = Atoms([arb(1)], [arb(0)], arb(0), arb(0))  # is told
 
@@ -105,38 +96,18 @@ def _laws(mechanism: Mechanism, step: Fraction, tail: Fraction) -> list[Atoms]:
     beyond the P-mass `tail` on each side get the largest loss that they may have. At the working
     precision.
     """
-    found, log_tail = [], float(ball(tail).log().mid())
-    for way in ways(mechanism):
-        pairs = list(_pairs(way))
-        # where there are none, nothing tells neighbours apart
-        laws = [_atoms(pair, step, log_tail) for pair in pairs] or [_NOTHING]
-        law = on_grid(laws[0] if len(laws) == 1 else dominating(laws), step)
-        slack = max((pair.slack for pair in pairs), default=Fraction(0))
-        found.append(with_slack(law, ball(slack)) if slack else law)
+    found, log_tail = list[Atoms](), float(ball(tail).log().mid())
+    for scenario in scenarios([Use(mechanism, 1)]):
+        product = product_of(scenario, log_tail)
+        each, slack = discrete_losses(product, log_tail).dominating, product.charges().slack
+        loss = each[0][0] if each else _NOTHING
+        if not isinstance(loss, Atoms):
+            spread = math.sqrt(Sketch.of(*loss.sketch(), 1).cumulant(0.0)[2])
+            finer = math.floor(math.log2(min(spread / _FINE, float(step) / 8)))
+            loss = moved(loss, Fraction(2) ** finer)
+        law = on_grid(loss, step)
+        found.append(with_slack(law, slack) if slack > 0 else law)
     return found
-
-
-def _pairs(mechanism: Mechanism) -> Iterable[Pair]:
-    inner = unsampled(mechanism)
-    noise = inner if isinstance(inner, AdditiveNoise) and table_of(inner.law) is None else None
-    if noise is not None and noise.farthest * (noise.modulus or 0) > _MOST_LISTED:
-        # the reduction is post-processing
-        return likewise(mechanism, AdditiveNoise(noise.law, noise.farthest)).pairs()
-    return mechanism.pairs()
-
-
-def _atoms(pair: Pair, step: Fraction, log_tail: float) -> Atoms:
-    """Its losses, or those of blocks of outcomes where these are many."""
-    wrapped, blocks = pair.reduced, None
-    if wrapped is not None and not is_listed(wrapped):
-        pair = pair.unwrapped  # type: ignore[union-attr]
-    if outcomes(pair, log_tail) > _FEW:
-        blocks = BlockLoss.of(pair, log_tail, 1)
-    if blocks is None:
-        return listed_law(pair, log_tail)
-    spread = math.sqrt(Sketch.of(*blocks.sketch(), 1).cumulant(0.0)[2])
-    finer = Fraction(2) ** math.floor(math.log2(min(spread / _FINE, float(step) / 8)))
-    return moved(blocks, finer)
 
 
 MOST_POINTS = 1 << 16
