@@ -1,338 +1,237 @@
 """Privacy losses moved onto a grid, pessimistically: for accountants that compute in floats.
 
-*Spreading.* Take P-mass p and Q-mass q whose losses log P/Q lie between two grid points, and give
-the points the P-masses a + b = p that keep q = a e^(-low) + b e^(-high). (1 - e^level y)^+ is
-convex in y = Q/P, so by Jensen's inequality delta(level) can only grow; and so it does in every
-composition, where all other losses may be held fixed (Doroshenko, Ghazi, Kamath, Kumar, Manurangsi,
-"Connect the dots", PoPETs 2022: there the chords of the profile). The error is of second order in
-the step. More mass, or mass at a larger loss, can only raise delta(level) as well.
+*Moved* by coins (`losses.cells`): the least share of outcomes between two grid points goes to the
+upper one that is certain to be enough, so that delta(level) can only grow, and so it does in every
+composition (Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, "Connect the dots", PoPETs 2022: there
+the chords of the profile). The error is of second order in the step. More mass, or mass at a larger
+loss, can only raise delta(level) as well.
 
-*Several pairs* by one that dominates them all (`losses.listed`).
+*Mechanisms* by what dominates them (`losses.bracket`).
 
-*Mechanisms* loss by loss (`losses.of_pair`) where outcomes are few, else by blocks (`grid.blocks`).
-
-*Composed* in the integers of `grid.weights`, rounded up, not tilted: more mass can only raise
-delta, and what is cut off at either end becomes an infinite loss. Where there are too many points,
-the mass of every other one is spread to its two neighbours as losses are above, for which the
-distances on both sides and the mass are all that counts.
+*Composed* in integers, rounded up: products of polynomials in integers are exact. What is cut off
+at either end becomes an infinite loss. Where there are too many points, the mass of every other one
+is moved to its two neighbours as losses are above, for which the distances on both sides and the
+mass are all that counts.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from decimal import Decimal
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
-from typing import NamedTuple
+from functools import reduce
+from itertools import accumulate
 
-from attrs import define, field
-from flint import arb
+from attrs import evolve, frozen
+from flint import arb, fmpz, fmpz_poly
 
 from ...exact.budget import spend
-from ...exact.enclosure import Endpoint
 from ...exact.number import ball
-from ...exact.precision import enclose, floor_of
+from ...exact.precision import floor_of
+from ...losses.cells import Cell, listed_cells, on_lattice
 from ...losses.planning import Sketch
-from ...mechanisms.laws.closed_forms import table_of
-from ...mechanisms.mechanism import AdditiveNoise, Mechanism, ways
-from ...mechanisms.pair import Pair
-from ...mechanisms.sampled import likewise, unsampled
-from ..divergences.finite_sums import is_listed
-from ..grid.blocks import BlockLoss
-from ..grid.weights import Weights, power
-from ..losses.bracket import moved
-from ..losses.law import Atoms, Lattice
-from ..losses.listed import dominating
-from ..losses.of_pair import listed_law
-from ..losses.product import outcomes
+from ...mechanisms.mechanism import Mechanism
+from ..losses.bracket import discrete_losses, moved
+from ..losses.law import Atoms
+from ..losses.listed import of_profile
+from ..losses.product import product_of
+from ..scenario import Use, scenarios
 from .composed import Composition
 
-
-class Grid:
-    """The losses k step - shrink |k step|, k an integer, at the working precision.
-
-    A float product k step is at least the loss of k if shrink >= 2^-52; sums of k then stay on the
-    safe side, as |k| + |l| >= |k + l|.
-    """
-
-    def __init__(self, step: Fraction, shrink: Fraction = Fraction(0)) -> None:
-        self.step, self.shrink = step, shrink
-        self._steps = ball(step * (1 + shrink)), ball(step), ball(step * (1 - shrink))
-        self._odds: dict[int, arb] = {}
-
-    def odds(self, k: int) -> arb:
-        """e^loss."""
-        if k not in self._odds:
-            self._odds[k] = self.loss(k).exp()
-        return self._odds[k]
-
-    def loss(self, k: int) -> arb:
-        """That of point k."""
-        return k * self._steps[(k > 0) - (k < 0) + 1]
-
-    def below(self, loss: Fraction | arb) -> int:
-        """Some point that is not above the loss, and the last one but for rounding."""
-        if isinstance(loss, Fraction):
-            return math.floor(loss / self.step)
-        return floor_of((loss / self._steps[1]).lower())
-
-    def above(self, loss: Fraction | arb) -> int:
-        """Some point that is not below the loss, and the first one but for rounding."""
-        if isinstance(loss, Fraction):
-            shrink = self.shrink if loss > 0 else -self.shrink
-            return math.ceil(loss / (self.step * (1 - shrink)))
-        return -floor_of(-(loss / self._steps[2 if loss > 0 else 0]).upper())
+_FINE = 512  # times finer than the losses spread blocks are, at least
+_NOTHING = Atoms([arb(1)], [arb(0)], arb(0), arb(0))  # is told
 
 
-@define
-class GridLaw:
-    """P-masses of the grid's points, and of an infinite loss."""
-
-    grid: Grid
-    masses: dict[int, arb] = field(factory=dict)
-    infinite: arb = field(factory=lambda: arb(0))
-
-    def put(self, k: int, mass: arb) -> None:
-        """Add to the mass of one point."""
-        self.masses[k] = self.masses.get(k, arb(0)) + mass
-
-    def spread(self, p: arb, q: arb, loss: Fraction | arb) -> None:
-        """Add outcomes of these P- and Q-masses of one loss.
-
-        A loss that cannot be told from a point stays there with all of p: that is enough if it
-        lies below, and more than its share if it lies above.
-        """
-        low, high = self.grid.below(loss), self.grid.above(loss)
-        beside = high - low == 2
-        low += beside
-        if low == high:
-            self.put(low, p)
-            return
-        near, far = self.grid.odds(low), self.grid.odds(high)
-        upper = ((p - q * near) / (1 - near / far)).max(arb(0))
-        self.put(high, upper)
-        self.put(low, p if beside else (p - upper).max(arb(0)))
-
-    def points(self) -> list[int]:
-        """The points that have mass, in rising order."""
-        return sorted(self.masses)
-
-    def delta(self, level: arb) -> arb:
-        """delta(level)."""
-        found = self.infinite
-        for k, mass in self.masses.items():
-            found += mass * (1 - (level.exp() / self.grid.odds(k))).max(arb(0))
-        return found
-
-    def epsilon(self, delta: arb) -> Endpoint:
-        """The least level >= 0 at which that is certainly at most delta, rounded up."""
-        p, q = self.infinite, arb(0)  # of losses above k
-        if not p <= delta:
-            return Decimal("Infinity")
-        for k in reversed(self.points()):
-            odds = self.grid.odds(k)
-            if k < 0 or not p - odds * q <= delta:
-                break
-            p, q = p + self.masses[k], q + self.masses[k] / odds
-        return enclose(((p - delta) / q).log().max(arb(0))).upper if p > delta else Fraction(0)
+def places(law: Atoms, step: Fraction) -> list[int]:
+    """How many steps each of its losses is, which are multiples."""
+    return [floor_of((loss / ball(step)).mid() + arb(0.5)) for loss in law.losses]
 
 
-def largest(laws: Sequence[GridLaw]) -> GridLaw:
-    """One that dominates these."""
-    grid = laws[0].grid
-    listed = [
-        Atoms([law.masses[k] for k in ks], [grid.loss(k) for k in ks], law.infinite, arb(0))
-        for law, ks in ((law, law.points()) for law in laws)
-    ]
-    return _spread(dominating(listed), grid)
+def _of_places(masses: Mapping[int, arb], infinite: arb, step: Fraction) -> Atoms:
+    """The law with these masses at multiples of the step."""
+    at = sorted(masses)
+    return Atoms([masses[k] for k in at], [k * ball(step) for k in at], infinite, arb(0))
 
 
-def with_slack(law: GridLaw, slack: arb) -> GridLaw:
-    """The law when every event's P and Q are known only up to the slack.
+def on_grid(law: Atoms, step: Fraction) -> Atoms:
+    """A law of multiples of the step that dominates it; multiples stay where they are."""
+    h, cells, others = ball(step), list[Cell](), list[tuple[arb, arb]]()
+    for mass, loss in zip(law.masses, law.losses, strict=True):
+        if (loss / h).is_integer():
+            k = floor_of(loss / h)
+            cells.append(Cell(k, k, mass, mass * (-loss).exp()))
+        else:
+            others.append((mass, loss))
+    cells += listed_cells([mass for mass, _ in others], [loss for _, loss in others], h)
+    masses, missing = on_lattice(cells, law.missing(), h)
+    return _of_places({k: p for k, (p, _) in masses.items()}, law.escaping() + missing, step)
+
+
+def with_slack(law: Atoms, slack: arb) -> Atoms:
+    """The law, on a grid, when every event's P and Q are known only up to the slack.
 
     Then delta <= P - odds Q + slack (1 + odds). The true profile is convex, 1 at odds 0, and falls:
     any chord from there to a bound is above it, and any bound holds from its point on.
     """
-    points, values, p, q = law.points(), list[arb](), law.infinite, arb(0)
-    for k in reversed(points):  # p and q are of the losses above
-        ratio = law.grid.odds(k)
-        values.append(p - ratio * q + slack * (1 + ratio))
-        p, q = p + law.masses[k], q + law.masses[k] / ratio
+    if not law.masses:
+        return evolve(law, escaping=arb(1))
+    odds = [loss.exp() for loss in law.losses]
+    values, p, q = list[arb](), law.escaping(), arb(0)
+    for mass, ratio in zip(reversed(law.masses), reversed(odds), strict=True):
+        values.append(p - ratio * q + slack * (1 + ratio))  # p and q are of the losses above
+        p, q = p + mass, q + mass / ratio
     values.reverse()
-    if not values:
-        return GridLaw(law.grid, infinite=arb(1))
     turn = min(range(len(values)), key=lambda i: values[i].mid())
-    start = min(range(turn + 1), key=lambda i: ((values[i] - 1) / law.grid.odds(points[i])).mid())
-    return law_of_chords(law.grid, points[start : turn + 1], values[start : turn + 1])
+    start = min(range(turn + 1), key=lambda i: ((values[i] - 1) / odds[i]).mid())
+    kept = slice(start, turn + 1)
+    return of_profile(law.losses[kept], values[kept], arb(1))
 
 
-def law_of_chords(grid: Grid, nodes: Sequence[int], values: Sequence[arb]) -> GridLaw:
-    """The law with this profile at the nodes, 1 at odds 0, linear in between and constant beyond.
-
-    Where the chords bend the wrong way (by rounding, or where the slack was met carelessly) no
-    mass is taken away: the profile is then above them.
-    """
-    law = GridLaw(grid, infinite=values[-1].min(arb(1)))
-    odds = [grid.odds(k) for k in nodes]
-    falls = [(1 - values[0]) / odds[0]]
-    falls += [
-        (near - far) / (there - here)
-        for (near, far), (here, there) in zip(pairwise(values), pairwise(odds), strict=True)
-    ]
-    falls.append(arb(0))
-    for k, here, (before, after) in zip(nodes, odds, pairwise(falls), strict=True):
-        law.put(k, (here * (before - after)).max(arb(0)))
-    return law
-
-
-_MOST_LISTED = 1 << 21  # of all residues and shifts together
-_FEW = 1 << 16  # outcomes of one pair, of which each is listed
-_FINE = 512  # times finer than the losses spread blocks are, at least
-
-
-def dominating_laws(mechanism: Mechanism, grid: Grid, tail: Fraction) -> list[GridLaw]:
-    """The loss law that dominates all neighbours; for a user's pair the laws of both directions.
+def _laws(mechanism: Mechanism, step: Fraction, tail: Fraction) -> list[Atoms]:
+    """The law that dominates all neighbours; for a user's pair the laws of both directions.
 
     Every use of a `FinitePair` compares the same two datasets the same way round, so that its
     directions compose apart. Elsewhere neighbours may be met another way each time. Outcomes
     beyond the P-mass `tail` on each side get the largest loss that they may have. At the working
     precision.
     """
-    found, log_tail = [], float(ball(tail).log().mid())
-    for way in ways(mechanism):
-        pairs = list(_pairs(way))
-        laws = [_atoms(pair, grid, log_tail) for pair in pairs]
-        if not laws:  # nothing tells neighbours apart
-            found.append(GridLaw(grid, {0: arb(1)}))
-            continue
-        law = _spread(laws[0] if len(laws) == 1 else dominating(laws), grid)
-        slack = max(pair.slack for pair in pairs)
-        found.append(with_slack(law, ball(slack)) if slack else law)
+    found, log_tail = list[Atoms](), float(ball(tail).log().mid())
+    for scenario in scenarios([Use(mechanism, 1)]):
+        product = product_of(scenario, log_tail)
+        each, slack = discrete_losses(product, log_tail).dominating, product.charges().slack
+        loss = each[0][0] if each else _NOTHING
+        if not isinstance(loss, Atoms):
+            spread = math.sqrt(Sketch.of(*loss.sketch(), 1).cumulant(0.0)[2])
+            finer = math.floor(math.log2(min(spread / _FINE, float(step) / 8)))
+            loss = moved(loss, Fraction(2) ** finer)
+        law = on_grid(loss, step)
+        found.append(with_slack(law, slack) if slack > 0 else law)
     return found
 
 
-def _pairs(mechanism: Mechanism) -> Iterable[Pair]:
-    inner = unsampled(mechanism)
-    noise = inner if isinstance(inner, AdditiveNoise) and table_of(inner.law) is None else None
-    if noise is not None and noise.farthest * (noise.modulus or 0) > _MOST_LISTED:
-        # the reduction is post-processing
-        return likewise(mechanism, AdditiveNoise(noise.law, noise.farthest)).pairs()
-    return mechanism.pairs()
-
-
-def _atoms(pair: Pair, grid: Grid, log_tail: float) -> Atoms:
-    """Its losses, or those of blocks of outcomes where these are many."""
-    wrapped, blocks = pair.reduced, None
-    if wrapped is not None and not is_listed(wrapped):
-        pair = pair.unwrapped  # type: ignore[union-attr]
-    if outcomes(pair, log_tail) > _FEW:
-        blocks = BlockLoss.of(pair, log_tail, 1)
-    if blocks is None:
-        return listed_law(pair, log_tail)
-    spread = math.sqrt(Sketch.of(*blocks.sketch(), 1).cumulant(0.0)[2])
-    step = Fraction(2) ** math.floor(math.log2(min(spread / _FINE, float(grid.step) / 8)))
-    return moved(blocks, step)
-
-
-def _spread(atoms: Atoms, grid: Grid) -> GridLaw:
-    law = GridLaw(grid, infinite=atoms.escaping() + atoms.missing())
-    for mass, loss in zip(atoms.masses, atoms.losses, strict=True):
-        law.spread(mass, mass * (-loss).exp(), _exact(loss, atoms.lattice))
-    return law
-
-
-def _exact(loss: arb, lattice: Lattice | None) -> Fraction | arb:
-    """As an exact number, where all losses are known to be such."""
-    if lattice is None or not isinstance(lattice.unit, Fraction):
-        return loss
-    first, step = lattice.unit * lattice.origin, lattice.unit * lattice.step
-    steps = floor_of(((loss - ball(first)) / ball(step)).mid() + arb(0.5)) if step else 0
-    return first + step * steps
-
-
 MOST_POINTS = 1 << 16
+_LONGEST = 1 << 20  # points of one use
 _SPARE_BITS = 72  # below the mass that may be cut off
 _SHARE = 64  # so much less is cut off: it takes few more points
 
 
-def composition_laws(composition: Composition, grid: Grid, tail: Fraction) -> list[GridLaw]:
+def composition_laws(composition: Composition, step: Fraction, tail: Fraction) -> list[Atoms]:
     """Laws that dominate all uses together: two where a user's pair has two directions.
 
     tail: P-mass on either side that may be taken to have the largest possible loss, of all uses.
     """
     each = [
-        (dominating_laws(use.mechanism, grid, tail / composition.times), use.times)
+        (_laws(use.mechanism, step, tail / composition.times), use.times)
         for use in composition.uses
     ]
     return [
-        composed([(laws[min(way, len(laws) - 1)], times) for laws, times in each], tail)
+        composed([(laws[way % len(laws)], times) for laws, times in each], step, tail)
         for way in range(max(len(laws) for laws, _ in each))
     ]
 
 
-def composed(
-    parts: Sequence[tuple[GridLaw, int]], tail: Fraction, most: int = MOST_POINTS
-) -> GridLaw:
-    """The law of the sum of the losses of these laws, each so many times.
+def composed(parts: Sequence[tuple[Atoms, int]], step: Fraction, tail: Fraction) -> Atoms:
+    """The law of the sum of the losses of these laws of multiples of the step, each so many times.
 
-    tail: P-mass that may become infinite. Indices k add up, and the losses k step - shrink |k step|
-    of the grid with them, on the safe side.
-    most: points of two laws that are multiplied; fewer are faster and less narrow.
+    tail: P-mass that may become infinite.
     """
     total = sum(times for _, times in parts)
     if total == 1:
         return parts[0][0]
-    grid = parts[0][0].grid
-    bits = _SPARE_BITS + math.ceil(total / tail).bit_length()
-    firsts = [min(law.masses, default=0) for law, _ in parts]
-    gaps = (k - first for (law, _), first in zip(parts, firsts, strict=True) for k in law.masses)
+    indices = [places(law, step) for law, _ in parts]
+    firsts = [min(ks, default=0) for ks in indices]
+    gaps = (k - first for ks, first in zip(indices, firsts, strict=True) for k in ks)
     stride = math.gcd(*gaps) or 1
+    bits = _SPARE_BITS + math.ceil(total / tail).bit_length()
     # a law of k uses counts at most total/k times in the end, and at most `levels` are cut for each
     levels = 2 * sum(times.bit_length() for _, times in parts) + len(parts)
     cut = math.floor(tail * 2**bits / (2 * _SHARE * total * levels))  # at either end
 
     def plus(one: _Sum, other: _Sum) -> _Sum:
         spend()
-        (here, count), (there, more) = one, other
-        while here.step != there.step or len(here) + len(there) > most:
-            step = max(here.step, there.step) * (2 if here.step == there.step else 1)
-            here, there = _coarsened(here, step, grid), _coarsened(there, step, grid)
-        return _Sum(here.times(there).cut(cut * (count + more)), count + more)
+        while one.stride != other.stride or len(one) + len(other) > MOST_POINTS:
+            wider = max(one.stride, other.stride) * (2 if one.stride == other.stride else 1)
+            one, other = one.coarsened(wider, step), other.coarsened(wider, step)
+        return one.plus(other).cut(cut * (one.uses + other.uses))
 
-    stay, product = arb(1), None
-    for (law, times), first in zip(parts, firsts, strict=True):
-        masses = {(k - first) // stride: mass.upper() for k, mass in law.masses.items()}
-        one = Weights.of(masses, True, bits, grid.step * stride, Fraction(0), 0)
-        part = power(_Sum(one, 1), times, plus)
-        product = part if product is None else plus(product, part)
-        stay *= (1 - law.infinite.upper().min(arb(1))) ** times
-    assert product is not None
-    found, unit = product.weights, product.weights.untilted(1, arb(0))
+    def power(one: _Sum, times: int) -> _Sum:
+        if times == 1:
+            return one
+        half = power(one, times // 2)
+        return plus(plus(half, half), one) if times % 2 else plus(half, half)
+
+    stay, sums = arb(1), list[_Sum]()
+    for (law, times), ks, first in zip(parts, indices, firsts, strict=True):
+        dense = [0] * ((max(ks, default=first) - first) // stride + 1)
+        if len(dense) > _LONGEST:
+            raise ArithmeticError(f"a step so fine needs more than {_LONGEST} points")
+        for k, mass in zip(ks, law.masses, strict=True):
+            dense[(k - first) // stride] = -floor_of(-(mass * arb(2) ** bits).upper())
+        sums.append(power(_Sum(bits, 1, stride, 0, fmpz_poly(dense), 0), times))
+        stay *= (1 - law.escaping().upper().min(arb(1))) ** times
+    found, unit = reduce(plus, sums), arb(2) ** -bits
     offset = sum(first * times for (_, times), first in zip(parts, firsts, strict=True))
-    width = int(found.step / grid.step)
     coeffs = enumerate(map(int, found.masses.coeffs()), start=found.first)
-    points = {offset + width * k: (mass * unit).upper() for k, mass in coeffs if mass}
-    return GridLaw(grid, points, (1 - stay + found.rest * unit).upper().min(arb(1)))
+    masses = {offset + found.stride * k: (mass * unit).upper() for k, mass in coeffs if mass}
+    return _of_places(masses, (1 - stay + found.rest * unit).upper().min(arb(1)), step)
 
 
-class _Sum(NamedTuple):
-    """The finite losses of so many uses, counted from the least one in steps."""
-
-    weights: Weights
-    uses: int
-
-
-def _coarsened(weights: Weights, step: Fraction, grid: Grid) -> Weights:
-    """On every second, fourth ... point, up to this step.
-
-    A point between two at distances D below and U above gives the upper one the share
-    (1 - e^-D)/(1 - e^-(D+U)) or more. D is at most gap (1 + shrink), U at least gap (1 -
-    shrink), and the share rises with D and falls with U.
+@frozen(eq=False)
+class _Sum:
+    """The finite losses of so many uses, in strides from the least one, `first` and on; and what
+    was cut off, its places forgotten. Masses in units of 2^-bits, rounded up.
     """
-    while weights.step < step:
-        gap = ball(weights.step)
-        share = (-gap * ball(1 + grid.shrink)).expm1() / (-2 * gap).expm1()
-        most = share.upper().min(arb(1))
-        weights = weights.coarsened((1 - most, most))
-    return weights
+
+    bits: int
+    uses: int
+    stride: int
+    first: int
+    masses: fmpz_poly
+    rest: int
+
+    def __len__(self) -> int:
+        return int(self.masses.length())
+
+    def plus(self, other: _Sum) -> _Sum:
+        """Of both together, independent."""
+        masses, total = self._rounded(self.masses * other.masses), int(self.masses(1))
+        rest = self.rest * (int(other.masses(1)) + other.rest) + total * other.rest
+        return evolve(
+            self,
+            uses=self.uses + other.uses,
+            first=self.first + other.first,
+            masses=masses,
+            rest=-(-rest >> self.bits),
+        )
+
+    def cut(self, most: int) -> _Sum:
+        """Without the points at either end that weigh at most so much."""
+        coeffs = self.masses.coeffs()
+        low = bisect_right(list(accumulate(coeffs)), most)
+        high = len(coeffs) - bisect_right(list(accumulate(coeffs[::-1])), most)
+        kept = fmpz_poly(coeffs[low : max(low, high)])
+        lost = int(self.masses(1) - kept(1))
+        return evolve(self, first=self.first + low, masses=kept, rest=self.rest + lost)
+
+    def coarsened(self, stride: int, step: Fraction) -> _Sum:
+        """On every second, fourth ... point, up to this stride.
+
+        A point halfway between two at twice the distance gives the upper one the share (1 -
+        e^-gap)/(1 - e^(-2 gap)) or more.
+        """
+        if self.stride >= stride:
+            return self
+        gap, odd, coeffs = ball(step * self.stride), self.first % 2, self.masses.coeffs()
+        share = ((-gap).expm1() / (-2 * gap).expm1()).upper().min(arb(1))
+        below, above = (
+            fmpz(-floor_of(-(x * arb(2) ** self.bits).upper())) for x in (1 - share, share)
+        )
+        between = fmpz_poly(coeffs[1 - odd :: 2])
+        moved = self._rounded(between * below + between.left_shift(1) * above)
+        masses = fmpz_poly(coeffs[odd::2]).left_shift(odd) + moved
+        wider = evolve(self, stride=2 * self.stride, first=self.first // 2, masses=masses)
+        return wider.coarsened(stride, step)
+
+    def _rounded(self, masses: fmpz_poly) -> fmpz_poly:
+        return -(-masses // fmpz(1 << self.bits))

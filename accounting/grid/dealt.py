@@ -11,35 +11,34 @@ ratio, r = k/(t - k): dP/dQ is an elementary symmetric polynomial of all X, whos
 the sum of these less k log r, by the saddle point in the middle. Rounded is each f, and T of a
 whole epoch: were sums on the way, their law would depend on which steps these are.
 
-Of Q what is cut off on the way, of a tilted mass r at places unknown, has at most r e^(-(tilt + 1)
-t h) of {T >= t}: masses with these tails are added to Q.
+What is left out of a window, or known less well than floats show, counts as P's at every point, and
+less is Q's by as much: a randomised test may leave out outcomes.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 from attrs import frozen
 from flint import arb
-from numpy.typing import NDArray
 
 from ...exact.number import ball
 from ...exact.precision import floor_of
-from ...losses.cells import Cell, Cells
-from ...losses.planning import cumulant_of
+from ...losses.cells import Cell, Cells, Pair, Reals
+from ...losses.lattice import Power, Weights, added, weights_of
+from ...losses.planning import Sketch, Sketches, Window
 from ..losses.continuous.sampled_gaussian import SampledGaussian
 from ..losses.law import LossLaw
 from .cells import DividedLoss, tail
-from .weights import Weights
 
 _ROUNDED = 1e-3  # of the variance of T, by which rounding may raise it
 _WIDE, _MOST_POINTS = 16.0, 1 << 15  # deviations that the points span
-_ACCURACY, _SPARE = 48, 64  # bits; points that are rounded up weigh so much less
+_NATS, _LEAST = 45.0, 1e-290  # e^-nats may be outside the window; mass
 _POINT = 2000  # units of work
-_FAR, _POINTS = 12.0, 2000  # of noise, to choose by
 
 
 @frozen(slots=False)
@@ -60,65 +59,71 @@ class DealtSteps(LossLaw):
         """Nothing is known of it."""
         return arb.pos_inf()
 
-    def sketch(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def sketch(self) -> tuple[Reals, Reals]:
         """Values and logarithms of P-masses, about."""
-        p, _ = self._laws
-        logs = np.array([math.log(max(int(mass), 1)) for mass in p.masses.coeffs()])
-        values = (p.first + np.arange(len(logs), dtype=np.float64)) * float(p.step)
-        logs = logs + p.log_unit - float(p.tilt) * values
-        return values, logs
+        total, step, tilt, _ = self._sum
+        values = total.indices * float(step)
+        logs = np.log(np.maximum(total.p - total.stray - total.noise, _LEAST))
+        seen = logs > math.log(_LEAST)
+        return values[seen], (logs + float(total.scale[0]) - float(tilt) * values)[seen]
 
     def cells(self, step: arb, tilt: float, points: int) -> Cells:
-        """Of the values of T: P's masses at least, Q's at most."""
-        p, q = self._laws
-        h, fall = ball(p.step), -(-ball(q.tilt * q.step)).expm1()
-        here, other = (dict(enumerate(map(int, w.masses.coeffs()), w.first)) for w in (p, q))
-        cells, last = list[Cell](), max(p.first + len(p), q.first + len(q)) - 1
-        for k in range(min(p.first, q.first), last + 1):
-            at, level = floor_of(h * k / step), h * k
-            cut = arb(1) if k == last else fall  # of the rest
-            of_q = q.untilted(other.get(k, 0), level) + cut * q.untilted(q.rest, level)
-            cells.append(Cell(at, at, p.untilted(here.get(k, 0), level), of_q))
+        """Of the values of T: P's masses at least, Q's at most; none where P may have no mass."""
+        total, h, own, ratio = self._sum
+        cells, off = list[Cell](), arb(total.stray) + total.noise
+        for k, p, q in zip(
+            *(some.tolist() for some in (total.indices, total.p, total.q)), strict=True
+        ):
+            if p > off:
+                at, of_p = floor_of(h * k / step), (total.scale[0] - own * h * k).exp()
+                of_q = of_p * (-h * k).exp() * ratio
+                cells.append(Cell(at, at, (p - off) * of_p, (q + off) * of_q))
         return Cells(cells, arb(0), _POINT * len(cells))
 
     @cached_property
-    def _laws(self) -> tuple[Weights, Weights]:
-        """P's weights, rounded down, and Q's, rounded up."""
-        rate, mu = Fraction(self.taken, self.steps), 1 / float(self.noise)
-        z = np.linspace(-_FAR, _FAR + 2 * mu, _POINTS)
-        f = np.logaddexp(math.log1p(-float(rate)), math.log(rate) + mu * z - mu * mu / 2)
-        spread = math.sqrt(self.steps * cumulant_of(-z * z / 2, f).curvature)
-        fine = max(math.sqrt(12 * _ROUNDED / self.steps), _WIDE / _MOST_POINTS)
-        width = Fraction(2) ** math.floor(math.log2(spread * fine))
-        there, without = self._one(rate, width)
-        bits = _ACCURACY + (_SPARE * _MOST_POINTS * self.steps**2).bit_length()
-        most = max((1 << bits - _ACCURACY) // (8 * self.steps * self.steps.bit_length()), 1)
-        tilt = Fraction(self.tilt)
-
-        def summed(taken: int, up: bool) -> Weights:
-            total: Weights | None = None
-            for masses, count in ((there, taken), (without, self.steps - taken)):
-                if count:
-                    one = {k: m.upper() if up else m.lower() for k, m in masses.items()}
-                    each = Weights.of(one, up, bits, width, tilt + up, most).power(count, most)
-                    total = each if total is None else total.times(each).cut(most * self.steps)
-            assert total is not None
-            return total
-
-        taken = (self.taken, 0) if self.removing else (0, self.taken)
-        return summed(taken[0], False), summed(taken[1], True)
-
-    def _one(self, rate: Fraction, width: Fraction) -> tuple[dict[int, arb], dict[int, arb]]:
-        """The masses of f with the user there, and without: all beyond the cells at their end."""
-        law, step, q = SampledGaussian(rate, self.noise, self.removing), ball(width), ball(rate)
+    def _sum(self) -> tuple[Weights, arb, arb, arb]:
+        """Tilted masses of T, the step, the tilt, and how much less Q's are than these."""
+        law = SampledGaussian(Fraction(self.taken, self.steps), self.noise, self.removing)
         loss = DividedLoss(law, self.log_tail - math.log(self.steps))
-        each = loss.cells(step, self.tilt, _MOST_POINTS).cells
-        highest = max(cell.high for cell in each)
-        masses = [((low + high) // 2, p, r) for low, high, p, r, _ in each]
-        masses.append((highest, *tail(law, step * highest)))
-        there, apart = dict[int, arb](), dict[int, arb]()
-        for k, p, r in masses:
-            mixed, plain = (p, r) if self.removing else (r, p)
-            user = ((mixed - (1 - q) * plain) / q).max(arb(0))
-            there[k], apart[k] = there.get(k, arb(0)) + user, apart.get(k, arb(0)) + plain
-        return there, apart
+        variance = Sketch.of(*loss.sketch(), self.steps).cumulant(0.0)[2]
+        fine = max(math.sqrt(12 * _ROUNDED / self.steps), _WIDE / _MOST_POINTS)
+        step = arb(2.0 ** math.floor(math.log2(math.sqrt(variance) * fine)))
+        uses = self._uses(loss, step)
+        sides = [Sketches(_sketch(*use, step, which) for use in uses) for which in (0, 1)]
+        tilt = min(self.tilt, sides[0].saddle(self.log_tail + _NATS, None)[0])
+        windows = [side.whole(tilt, _NATS) for side in sides]
+        low, high = min(windows), max(windows, key=lambda one: one.first + one.length)
+        window = Window(low.first, high.first + high.length - low.first, high.up, low.down)
+        size = 1 << math.ceil(window.length / float(step) + 16).bit_length()
+        factors, ratio, c = list[Power](), arb(1), arb(tilt)
+        for masses, count in uses:
+            p = sum((pair[0] * (c * step * k).exp() for k, pair in masses), arb(0)).mid()
+            q = sum((pair[1] * ((c + 1) * step * k).exp() for k, pair in masses), arb(0)).mid()
+            # one use weighs the same under both then, so that no bound of all together grows
+            scaled = [(k, (one, other * p / q)) for k, (one, other) in masses]
+            factors.append(Power(weights_of(scaled, step, c, p.log().mid()), count))
+            ratio *= (q / p) ** count
+        return added(factors, step, c, window, size).closed(step), step, c, ratio
+
+    def _uses(self, loss: DividedLoss, step: arb) -> list[tuple[list[tuple[int, Pair]], int]]:
+        """Masses of f under P and Q, of steps with the user and of those without; how many.
+
+        All beyond the cells is at their end.
+        """
+        law, q, found = loss.law, ball(loss.law.rate), dict[int, Pair]()
+        cells = loss.cells(step, self.tilt, _MOST_POINTS).cells  # rising
+        ends = [((cell.low + cell.high) // 2, cell.p, cell.q) for cell in cells]
+        for k, *both in [*ends, (cells[-1].high, *tail(law, step * cells[-1].high))]:
+            mixed, plain = both if self.removing else both[::-1]
+            user, before = (mixed - (1 - q) * plain) / q, found.get(k, (arb(0), arb(0)))
+            found[k] = before[0] + user.max(arb(0)), before[1] + plain
+        there = [(k, pair if self.removing else pair[::-1]) for k, pair in found.items()]
+        without = [(k, (plain, plain)) for k, (_, plain) in found.items()]
+        return [(there, self.taken), (without, self.steps - self.taken)][: 1 + (q < 1)]
+
+
+def _sketch(masses: Sequence[tuple[int, Pair]], count: int, step: arb, which: int) -> Sketch:
+    """Of P's masses, or of Q's as if they were tilted by 1."""
+    values = np.array([k for k, _ in masses]) * float(step)
+    logs = np.log(np.maximum([float(pair[which]) for _, pair in masses], _LEAST))
+    return Sketch.of(values, logs + which * values, count)

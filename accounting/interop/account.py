@@ -1,8 +1,8 @@
 """What a list of parts costs at most (`accountant`): mechanisms, profiles and Rényi bounds.
 
-Where some parts are known by a bound of their privacy profile (`profiles`), all are put on a grid
-of losses. Where Rényi divergences alone are bounded of some, those of all are added up and
-converted, losses that are infinite apart.
+Where some parts are known by a bound of their privacy profile (`profiles`), the losses of all are
+moved to a lattice (`losses.lattice`). Where Rényi divergences alone are bounded of some, those of
+all are added up and converted, losses that are infinite apart.
 
 *Rényi bounds*, of both ways round, by a formula.
 
@@ -35,23 +35,24 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from attrs import evolve, frozen
-from flint import arb
+from flint import acb, arb
 
 from ...exact import Enclosure, Endpoint, ball, enclose, working_precision
 from ...exact.roots import halved
-from ...exact.square_root import squared
-from ...mechanisms.continuous import Shape, continuous
-from ...mechanisms.fixed_size import FixedSize
+from ...losses.cells import Loss
+from ...losses.lattice import refined
 from ...mechanisms.guaranteed import Guaranteed
-from ...mechanisms.mechanism import Mechanism, RandomizedResponse, ways
+from ...mechanisms.mechanism import Mechanism, RandomizedResponse
 from ...mechanisms.moment_profile import dominating_pair
 from ...mechanisms.sampled import Sampled
 from ...mechanisms.vector import vector
 from ..composition.composed import Composition, Use
-from ..composition.loss_grid import Grid, GridLaw, composed, dominating_laws
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
-from ..losses.continuous.uses import single_law
-from .profiles import LossProfile, SampledShift, profile_law, renyi_of
+from ..losses.bracket import discrete_losses, losses_of
+from ..losses.law import Atoms
+from ..losses.product import product_of
+from ..scenario import scenarios
+from .profiles import LossProfile, SampledShift, profile_law
 
 # at which the least is taken of what is repeated
 _ORDERS: tuple[Fraction, ...] = (
@@ -63,9 +64,9 @@ _ORDERS: tuple[Fraction, ...] = (
 
 _BITS = 256
 _MOST_SUMMED = 1024  # the order up to which moments are summed
-_STEP, _COARSER, _MOST_POINTS = Fraction(1, 10**4), 4, 1 << 18
 _TAIL = Fraction(1, 10**24)  # of all uses, by what may be taken for an infinite loss
 _LEFT_OUT = Fraction(1, 10**9)  # of delta, likewise
+_UNITS = 8e7  # of work on lattices
 _WIDTH, _ROUGH = Fraction(1, 10**9), Fraction(1, 10**7)
 _INFINITY = Decimal("Infinity")
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -95,8 +96,7 @@ def epsilon_at(parts: Parts, delta: Fraction) -> Endpoint:
         return _INFINITY
     with working_precision(_BITS):
         if not any(isinstance(part, RenyiBound) for part, _ in parts):
-            laws = _laws(parts, min(_TAIL, delta * _LEFT_OUT))
-            return max(law.epsilon(ball(delta)) for law in laws)
+            return _on_lattice(parts, delta, None)
         left = delta - _lost(parts)
         if not left > 0:
             return _INFINITY
@@ -113,8 +113,7 @@ def delta_at(parts: Parts, epsilon: Fraction) -> Endpoint:
         return listed.delta(epsilon, _WIDTH).upper
     with working_precision(_BITS):
         if not any(isinstance(part, RenyiBound) for part, _ in parts):
-            laws = _laws(parts, _TAIL)
-            return min(_ONE, max(enclose(law.delta(ball(epsilon))).upper for law in laws))
+            return min(_ONE, _on_lattice(parts, None, epsilon))
         left = renyi_to_delta(lambda orders: _curve(parts, orders), epsilon, None, _ROUGH)[0]
         return min(_lost(parts) + Fraction(left.upper), _ONE)
 
@@ -128,65 +127,70 @@ def _composition(parts: Parts) -> Composition | None:
 _Bounds = LossProfile | RenyiBound
 
 
-# -- by a grid of losses --------------------------------------------------------------------------
+# -- by losses on a lattice ------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=32)
-def _laws(parts: Parts, tail: Fraction) -> list[GridLaw]:
-    """Laws of all together, in one direction or in both; of which the largest counts."""
-    counted = Counter[Part]()
+def _on_lattice(parts: Parts, delta: Fraction | None, epsilon: Fraction | None) -> Endpoint:
+    """Epsilon at this delta, or delta at this epsilon: in whichever direction costs more."""
+    counted, found = Counter[Mechanism | LossProfile](), arb(0)
     for part, times in parts:
-        counted[part] += times
-    total, step = sum(counted.values()), _STEP
-    while True:
-        grid = Grid(step)
-        each = [(_grid_laws(part, grid, tail / total), times) for part, times in counted.items()]
-        spans = (law.points() or [0] for laws, _ in each for law in laws)
-        if max(points[-1] - points[0] for points in spans) < _MOST_POINTS:
-            break
-        step *= _COARSER
-    return [
-        composed([(laws[min(way, len(laws) - 1)], n) for laws, n in each], tail, _MOST_POINTS)
-        for way in range(max(len(laws) for laws, _ in each))
-    ]
+        counted[_plain(part)] += times
+    uses = [Use(part, n) for part, n in counted.items() if not isinstance(part, LossProfile)]
+    profiles = [(part, n) for part, n in counted.items() if isinstance(part, LossProfile)]
+    tail = _TAIL if delta is None else min(_TAIL, delta * _LEFT_OUT)
+    log_tail = float(ball(tail).log().mid())
+    ways = scenarios(uses) if uses else ((),)
+    for way in range(2 if any(not one.two_way for one, _ in profiles) else len(ways)):
+        beside, others = losses_of(ways[way % len(ways)], log_tail, log_tail)
+        product = product_of(others, log_tail)
+        losses: list[tuple[Loss, int]] = [
+            *beside.dominating,
+            *discrete_losses(product, log_tail).dominating,
+            *((profile_law(one, tail / counted.total(), way == 1), n) for one, n in profiles),
+        ]
+        *_, last = refined(
+            losses,
+            delta=None if delta is None else ball(delta),
+            epsilon=None if epsilon is None else ball(epsilon),
+            charged=product.charges(),
+            width=float(_ROUGH),
+            units=_UNITS,
+        )
+        found = found.max(last.upper)
+    return enclose(found).upper
 
 
-def _grid_laws(part: Part, grid: Grid, tail: Fraction) -> list[GridLaw]:
-    """Of one use; two where the directions differ."""
-    noise = continuous(part.mechanism) if isinstance(part, FixedSize) else None
-    if isinstance(part, FixedSize) and noise is not None and noise.shape is Shape.GAUSSIAN:
-        part = SampledShift(part.rate, squared(noise.move), True)
-    if isinstance(part, LossProfile):
-        ways_round = (False,) if part.two_way else (False, True)
-        return [profile_law(part.at_most, grid, tail, back) for back in ways_round]
+def _plain(part: Part) -> Mechanism | LossProfile:
+    """What dominates it and has outcomes, or a profile."""
     assert part is not None and not isinstance(part, RenyiBound)
+    if isinstance(part, LossProfile):
+        return part
     if isinstance(part, Guaranteed):
-        part = part.alike(dominating_pair(part.curve))
+        return part.alike(dominating_pair(part.curve))
     if vector(part) is not None:  # its Gaussian envelope
         mu = Fraction(Composition([Use(part, 1)]).gdp(_ROUGH).upper)
-        return [profile_law(SampledShift(_ONE, mu**2).at_most, grid, tail)]
-    if continuous(part) is not None:
-        return [profile_law(single_law(way).profile, grid, tail) for way in ways(part)]
-    return dominating_laws(part, grid, tail)
+        return SampledShift(_ONE, mu**2, True)
+    return part
 
 
 # -- by Rényi divergences -------------------------------------------------------------------------
 
 
-def _finite(part: Part) -> tuple[Part, tuple[GridLaw, ...], Fraction]:
+def _finite(part: Part) -> tuple[Part, list[Atoms], Fraction]:
     """What has no infinite losses: a part, or laws on a grid; and how likely these are, at most.
 
     (epsilon, delta)-DP tells all with probability delta, and is epsilon-DP otherwise.
     """
     if isinstance(part, LossProfile):
-        laws = tuple(_laws(((part, 1),), _TAIL / 10**6))
-        return None, laws, max(Fraction(enclose(law.infinite.upper()).upper) for law in laws)
+        ways = (False,) if part.two_way else (False, True)
+        laws = [profile_law(part, _TAIL / 10**6, way) for way in ways]
+        return None, laws, max(Fraction(enclose(law.escaping().upper()).upper) for law in laws)
     if isinstance(part, Sampled) and part.rate == 1:
         plain, _, lost = _finite(part.mechanism)
-        return evolve(part, mechanism=plain) if lost else part, (), lost  # type: ignore[arg-type]
+        return evolve(part, mechanism=plain) if lost else part, [], lost  # type: ignore[arg-type]
     if isinstance(part, RandomizedResponse) and part.delta:
-        return evolve(part, delta=_ZERO), (), part.delta
-    return part, (), _ZERO
+        return evolve(part, delta=_ZERO), [], part.delta
+    return part, [], _ZERO
 
 
 @lru_cache(maxsize=32)
@@ -207,7 +211,10 @@ def _curve(parts: Parts, orders: Sequence[Fraction]) -> list[Enclosure]:
         if isinstance(plain, RenyiBound):
             more = [plain.renyi(order) for order in orders]
         elif laws:
-            more = [max((renyi_of(law, a).upper() for law in laws), key=float) for a in orders]
+            more = [
+                max(law.transform(acb(a - 1)).real.upper() for law in laws).log() / (a - 1)
+                for a in map(ball, orders)
+            ]
         else:
             uses.append(Use(plain, times))  # type: ignore[arg-type]
             continue

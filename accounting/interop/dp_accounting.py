@@ -18,7 +18,8 @@ from ...exact.extra import bring
 from ...exact.rounding import float_above
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import Composition, compose
-from ..composition.loss_grid import Grid, GridLaw, composition_laws
+from ..composition.loss_grid import composition_laws, places
+from ..losses.law import Atoms
 
 if TYPE_CHECKING:
     from dp_accounting.pld.pld_pmf import PLDPmf
@@ -69,8 +70,7 @@ def to_dp_accounting(
     step = Fraction(float(step))  # dp_accounting multiplies by the binary number
     composition = compose(what)
     with working_precision(_BITS):
-        grid = Grid(step, Fraction(0) if step.numerator.bit_length() <= _SHORT else _ULP)
-        laws = composition_laws(composition, grid, share)
+        laws = composition_laws(composition, step, share)
         pmfs = [_pmf(law, step, composition.times > 1) for law in laws]
     pld: PrivacyLossDistribution = module.PrivacyLossDistribution(*pmfs)
     return pld
@@ -94,7 +94,7 @@ def rdp_epsilons(what: Mechanism | Composition, orders: Sequence[ExactInput]) ->
     return [float_above(value.upper) for value in compose(what).renyi_curve(floats)]
 
 
-def _pmf(law: GridLaw, step: Fraction, composed: bool) -> PLDPmf:
+def _pmf(law: Atoms, step: Fraction, composed: bool) -> PLDPmf:
     """The law in floats, larger by what one evaluation of delta or epsilon may lose.
 
     Let there be n points up to a loss M, u = 2^-53, S = P(0 < L < inf). *One epsilon*: delta is a
@@ -106,21 +106,29 @@ def _pmf(law: GridLaw, step: Fraction, composed: bool) -> PLDPmf:
     for exponentials: 16u S absolute, the rest relative. *Epsilon from delta*: losses are counted
     down by repeated subtraction, off by at most n u M in the end, a relative error of e^-loss.
     Larger masses raise epsilon by at least their relative growth.
+
+    *Losses* k step, rounded, are at least k step - c, c = 2^-52 times the farthest. If all losses
+    are raised by c first, a share (1 - e^-c)/(1 - e^-step) of each mass, or more, goes one step up
+    (`losses.cells`), and the points stay on the safe side.
     """
     from dp_accounting.pld import pld_pmf
 
-    points = law.points()
-    farthest = abs(step * max(points, key=abs, default=0))
-    lost = (len(points) + 16 + 2 * (1 + farthest) / step) * _ULP
-    if law.grid.shrink:
-        lost += (points[-1] - points[0] + 1 if points else 0) * farthest * _ULP
+    masses, lost = dict(zip(places(law, step), law.masses, strict=True)), Fraction(0)
+    farthest = max(map(abs, masses), default=0)
+    if farthest and step.numerator.bit_length() > _SHORT:
+        farthest += 1
+        share = ((-ball(farthest * step * _ULP)).expm1() / (-ball(step)).expm1()).upper()
+        for k, mass in sorted(masses.items(), reverse=True):
+            masses[k + 1] = masses.get(k + 1, arb(0)) + share * mass
+        lost += (2 * farthest + 1) * farthest * step * _ULP
+    lost += (len(masses) + 16 + 2 * (1 + farthest * step) / step) * _ULP
     factor = ball(1 + lost)
-    masses = {k: _above(law.masses[k] * factor) for k in points}
-    infinite = law.infinite * factor
+    infinite = law.escaping() * factor
     if composed:
-        infinite += sum((law.masses[k] for k in points if k > 0), arb(0)) * _LIST_LOSS
-    mass = min(_above(infinite), 1.0)
-    return pld_pmf.create_pmf(masses or {0: 0.0}, float(step), mass, pessimistic_estimate=True)
+        infinite += sum((mass for k, mass in masses.items() if k > 0), arb(0)) * _LIST_LOSS
+    found = {k: _above(masses[k] * factor) for k in sorted(masses)} or {0: 0.0}
+    most = min(_above(infinite), 1.0)
+    return pld_pmf.create_pmf(found, float(step), most, pessimistic_estimate=True)
 
 
 def _above(value: arb) -> float:

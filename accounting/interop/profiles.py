@@ -2,8 +2,8 @@
 
 H(g) = sup over S of P(S) - g Q(S), g = e^level > 0, tells everything of a pair (P, Q), and a law
 whose profile is nowhere below dominates it in every list (Zhu, Dong, Wang, AISTATS 2022, Theorem
-10). Chords between values at points of a grid are such a profile (`composition.loss_grid`). Of
-(Q, P) it is 1 - g + g H(1/g).
+10). Chords between values at points are such a profile (`losses.listed`). Of (Q, P) it is 1 - g + g
+H(1/g).
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from flint import arb, ctx
 
 from ...exact import ball, spend
 from ...exact.roots import first_met_near
-from ..composition.loss_grid import Grid, GridLaw, law_of_chords
 from ..divergences.gaussian_dp import gaussian_delta
 from ..envelope.cells import upper
+from ..losses.law import Atoms
+from ..losses.listed import of_profile
 from ..sampling import removed
 
 Profile: TypeAlias = Callable[[arb], arb]
 
+_STEP = Fraction(1, 10**4)  # between nodes near 0
 _FINE = 1500  # nodes between a level and e times that, about
 _NEAR = Fraction(1, 2**64)  # of a threshold
 _TURNS = 45
@@ -46,13 +48,14 @@ class LossProfile:
         return False
 
 
-def profile_law(profile: Profile, grid: Grid, tail: Fraction, reverse: bool = False) -> GridLaw:
-    """A law on the grid with at least this profile; reverse: that of the pair exchanged.
+@lru_cache(maxsize=64)
+def profile_law(known: LossProfile, tail: Fraction, reverse: bool = False) -> Atoms:
+    """A law with at least this profile; reverse: that of the pair exchanged.
 
     tail: of P on the far side, what may be taken to have an infinite loss; and as little is told
     apart from no loss on the near side.
     """
-    step = ball(grid.step)
+    step, profile = ball(_STEP), known.at_most
 
     def exchanged(level: arb) -> arb:
         g = level.exp()
@@ -60,7 +63,7 @@ def profile_law(profile: Profile, grid: Grid, tail: Fraction, reverse: bool = Fa
 
     high = exchanged if reverse else profile
     low = profile if reverse else exchanged
-    end = math.ceil(_FARTHEST / grid.step)
+    end = math.ceil(_FARTHEST / _STEP)
     last, first = (
         first_met_near(lambda k, one=one: k >= end or bool(one(k * step) <= ball(tail)), 1, 0)  # type: ignore[misc]
         for one in (high, low)
@@ -70,7 +73,7 @@ def profile_law(profile: Profile, grid: Grid, tail: Fraction, reverse: bool = Fa
     for k in nodes:
         spend()
         values.append(high(k * step).upper().min(arb(1)))
-    return law_of_chords(grid, nodes, values)
+    return of_profile([k * step for k in nodes], values, arb(1))
 
 
 def _places(last: int) -> list[int]:
@@ -191,10 +194,3 @@ def _balls(side: Weighted, bits: int) -> list[tuple[arb, arb]]:
 
 def _tail(side: Weighted, z: arb) -> arb:
     return sum((weight * upper(z - m) for weight, m in _balls(side, ctx.prec)), arb(0))
-
-
-def renyi_of(law: GridLaw, order: Fraction) -> arb:
-    """The Rényi divergence of the finite losses, at most."""
-    a = ball(order - 1)
-    total = sum((mass * law.grid.odds(k) ** a for k, mass in law.masses.items()), arb(0))
-    return total.log() / a

@@ -91,7 +91,7 @@ def losses_of(uses: Scenario, log_delta: float, log_tail: float) -> tuple[Losses
     others, (laws, rest) = list[Use](), parts_of(list(map(Use._make, uses)), alone=False)
     above, below = list[tuple[LossLaw, int]](), list[tuple[LossLaw, int]]()
     dealt = list[tuple[Allocation, int]]()
-    share = log_tail - math.log(sum(times for _, times in uses))
+    share = log_tail - math.log(sum(times for _, times in uses) or 1)
     for use in rest:
         if (one := allocation(use.mechanism)) is not None:
             for steps, groups in one.groups:

@@ -143,20 +143,28 @@ def dominating(laws: Sequence[Atoms]) -> Atoms:
             pending += [(left, curve[-1]), (curve[-1], right)]
     curve.sort(key=lambda one: float(one.at.mid()))
     points, heights = [one.at for one in curve], [one.value for one in curve]
-    gammas = [point.exp() for point in points]
     # at gamma = 0
     wholes = (one.p[0] + law.escaping() for one, law in zip(profiles, laws, strict=True))
-    finite = reduce(arb.max, wholes) - escaping
+    found = of_profile(points, heights, reduce(arb.max, wholes) - escaping)
+    # rounding may leave a little of the profile beyond the last point
+    return evolve(found, escaping=escaping + found.escaping().upper(), missing=missing)
+
+
+def of_profile(points: Sequence[arb], values: Sequence[arb], whole: arb) -> Atoms:
+    """The law of the pair whose profile has these values at the points, `whole` at gamma = 0, and
+    is linear in between and constant beyond.
+
+    Where the chords bend the wrong way no mass is taken away: the profile is then above them.
+    """
+    gammas = [point.exp() for point in points]
     slopes = [
         (before - after) / (right - left)
         for left, right, before, after in zip(
-            [arb(0), *gammas], gammas, [finite, *heights], heights, strict=False
+            [arb(0), *gammas], gammas, [whole, *values], values, strict=False
         )
     ]
     masses = [
         (gamma * (slope - after)).max(arb(0))
         for gamma, slope, after in zip(gammas, slopes, [*slopes[1:], arb(0)], strict=True)
     ]
-    # rounding may leave a little of the profile beyond the last point
-    escaping += heights[-1].upper() if heights else arb(0)
-    return Atoms(masses, points, escaping, missing)
+    return Atoms(masses, list(points), values[-1], arb(0))

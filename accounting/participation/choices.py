@@ -37,20 +37,25 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
+from decimal import Decimal
 from fractions import Fraction
+from typing import NamedTuple
 
 from attrs import field, frozen
+from flint import arb
 
 from ...exact import Enclosure, Endpoint, ExactInput, ParameterError, ball, whole
 from ...exact.budget import OutOfTimeError, spend
-from ...exact.precision import WIDTH, working_precision
+from ...exact.precision import WIDTH, enclose, working_precision
 from ...mechanisms import AdditiveNoise, Mechanism, RandomizedResponse
 from ...mechanisms.laws.closed_forms import AttainsLimit
 from ..composition import divergence
 from ..composition.composed import Composition, Use
-from ..composition.loss_grid import Grid, GridLaw, composed, composition_laws, largest
+from ..composition.loss_grid import composed, composition_laws, on_grid
 from ..composition.tradeoff import one_pair
 from ..figure import read_failure
+from ..losses.law import Atoms
+from ..losses.listed import dominating
 from ..scenario import neighbours
 
 _BITS = 192
@@ -58,7 +63,6 @@ _ROUGH = Fraction(1, 10**5)  # relative width asked of the lower bound where no 
 _ROUGH_WORK = 1.0  # and its seconds, about
 _FINER = 9  # bits by which the grid's step is finer than the losses spread
 _TAIL = Fraction(1, 10**12)  # of delta
-_MOST_RANKED = 1 << 12  # points where costs are only ranked
 _TRIED = 2  # orders
 
 
@@ -140,7 +144,7 @@ class Choices:
         level = read_failure(delta)
         with working_precision(_BITS):
             menu = self._on_a_grid(level)
-            order = self._ranked(menu, level)
+            order = self._ranked(menu)
         if self._is_dearest(order):
             found = self._chosen(order).epsilon(level, width)
         else:
@@ -149,7 +153,7 @@ class Choices:
                 one = self._chosen([first, *(index for index in order if index != first)])
                 lower = max(lower, one.epsilon(level, max(width, _ROUGH), work=_ROUGH_WORK).lower)
             with working_precision(_BITS):
-                found = Enclosure(lower, self._above(menu, order, level))
+                found = Enclosure(lower, self._above(menu, order))
         if any(offer.processed for offer in self.offers):
             found = Enclosure(self._attained(order, level), found.upper)
         with suppress(OutOfTimeError):
@@ -178,19 +182,17 @@ class Choices:
             ]
         )
 
-    def _on_a_grid(self, delta: Fraction) -> list[list[GridLaw]]:
-        """Laws that dominate each offer, one or two, on a grid that suits how far losses spread."""
+    def _on_a_grid(self, delta: Fraction) -> _Menu:
+        """Laws that dominate each offer, on a grid that suits how far losses spread."""
         spread = max(float(offer.composition.renyi(2, _ROUGH).upper) for offer in self.offers)
         power = math.frexp(math.sqrt(spread))[1] if 0 < spread < math.inf else 0
-        grid, tail = Grid(Fraction(2) ** (power - _FINER)), delta * _TAIL / self.count
-        return [composition_laws(offer.composition, grid, tail) for offer in self.offers]
+        step, tail = Fraction(2) ** (power - _FINER), delta * _TAIL / self.count
+        laws = [composition_laws(offer.composition, step, tail) for offer in self.offers]
+        return _Menu(laws, step, delta)
 
-    def _ranked(self, menu: Sequence[Sequence[GridLaw]], delta: Fraction) -> list[int]:
+    def _ranked(self, menu: _Menu) -> list[int]:
         """Dearest first, about: by as many uses of each alone as are chosen."""
-        costs = []
-        for laws in menu:
-            alone = (composed([(law, self.count)], delta * _TAIL, _MOST_RANKED) for law in laws)
-            costs.append(max(law.epsilon(ball(delta)) for law in alone))
+        costs = [max(menu.epsilon([(law, self.count)]) for law in laws) for laws in menu.laws]
         return sorted(range(len(costs)), key=lambda index: costs[index], reverse=True)
 
     def _is_dearest(self, order: Sequence[int]) -> bool:
@@ -202,27 +204,39 @@ class Choices:
             for later in order[place + 1 :]
         )
 
-    def _above(
-        self, menu: Sequence[Sequence[GridLaw]], order: Sequence[int], delta: Fraction
-    ) -> Endpoint:
-        """An epsilon that no choice exceeds at this delta, by pairs that dominate each slot."""
+    def _above(self, menu: _Menu, order: Sequence[int]) -> Endpoint:
+        """An epsilon that no choice exceeds, by pairs that dominate each slot."""
         times, found = dict(self.filled(order)), []
-        for way in range(max(map(len, menu))):
-            slots = [(menu[i][min(way, len(menu[i]) - 1)], times.get(i, 0)) for i in order]
-            found.append(composed(_suffixes(slots), delta * _TAIL).epsilon(ball(delta)))
+        for way in range(max(map(len, menu.laws))):
+            slots, behind = list[tuple[Atoms, int]](), list[Atoms]()
+            for index in reversed(order):
+                spend()
+                laws = [menu.laws[index][way % len(menu.laws[index])], *behind]
+                behind = [on_grid(dominating(laws), menu.step)] if len(laws) > 1 else laws
+                if index in times:
+                    slots.append((behind[0], times[index]))
+            found.append(menu.epsilon(slots))
         return max(found)
 
 
-def _suffixes(slots: Sequence[tuple[GridLaw, int]]) -> list[tuple[GridLaw, int]]:
-    """For each slot the law that dominates this offer and all later ones."""
-    found: list[tuple[GridLaw, int]] = []
-    behind: GridLaw | None = None
-    for law, times in reversed(slots):
-        spend()
-        behind = law if behind is None else largest([law, behind])
-        if times:
-            found.append((behind, times))
-    return found
+class _Menu(NamedTuple):
+    """Laws of each offer on a grid of this step, one or two; and where they are compared."""
+
+    laws: list[list[Atoms]]
+    step: Fraction
+    delta: Fraction
+
+    def epsilon(self, parts: Sequence[tuple[Atoms, int]]) -> Endpoint:
+        """At this delta, of these together; rounded up."""
+        law, delta = composed(parts, self.step, self.delta * _TAIL), ball(self.delta)
+        p, q = law.escaping(), arb(0)  # of the losses above
+        if not p <= delta:
+            return Decimal("Infinity")
+        for mass, loss in zip(reversed(law.masses), reversed(law.losses), strict=True):
+            if loss < 0 or not p - loss.exp() * q <= delta:
+                break
+            p, q = p + mass, q + mass * (-loss).exp()
+        return enclose(((p - delta) / q).log().max(arb(0))).upper if p > delta else Fraction(0)
 
 
 def _dominates(one: Composition, other: Composition) -> bool:
