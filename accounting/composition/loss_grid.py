@@ -41,11 +41,10 @@ from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.finite_sums import is_listed
 from ..grid.blocks import BlockLoss
 from ..grid.weights import Weights, power
-from ..losses.bracket import moved
 from ..losses.law import Atoms, Lattice
 from ..losses.listed import dominating
 from ..losses.of_pair import listed_law
-from ..losses.product import outcomes
+from ..losses.product import moved, outcomes
 from .composed import Composition
 
 

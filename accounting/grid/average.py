@@ -199,6 +199,8 @@ class AllocatedLoss(LossLaw):
     removing: bool
     log_tail: float
 
+    is_exact = False
+
     def largest(self) -> arb:
         """There is none, either way round."""
         return arb.pos_inf()

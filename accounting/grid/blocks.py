@@ -93,6 +93,8 @@ class BlockLoss(LossLaw):
     log_tail: float
     flat: float
 
+    is_exact = False
+
     @staticmethod
     def of(pair: Pair, log_tail: float, uses: int) -> BlockLoss | None:
         """Of noise that is shifted, sampled or not; None of anything else.

@@ -206,17 +206,19 @@ def _losses(law: Continuous, at: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @frozen
 class TwoWayLoss(LossLaw):
-    """Of one batch. attained: the loss if a user is removed from Poisson sampling."""
+    """Of one batch. one_way: the loss if a user is removed from Poisson sampling, attained."""
 
-    attained: DividedLoss | BlockLoss
+    one_way: DividedLoss | BlockLoss
+
+    is_exact = False
 
     def largest(self) -> arb:
         """The same either way round."""
-        return self.attained.largest()
+        return self.one_way.largest()
 
     def sketch(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Losses and logarithms of masses, about."""
-        losses, logs = self.attained.sketch()
+        losses, logs = self.one_way.sketch()
         logs, losses = logs[losses > 0], losses[losses > 0]
         rest = max(1 - float((np.exp(logs) + np.exp(logs - losses)).sum()), 1e-300)
         return (
@@ -230,15 +232,16 @@ class TwoWayLoss(LossLaw):
         Where it is open how much of a cell lies above 0, all of it does: more mass, or mass at a
         larger loss, can only raise delta.
         """
-        loss = self.attained
-        measured = loss.enclosed if isinstance(loss, BlockLoss) else loss.cells
-        one = measured(step, tilt, points)
+        loss = self.one_way
+        one = loss.cells(step, tilt, points)
+        enclosed = loss.enclosed(step, tilt, points) if isinstance(loss, BlockLoss) else one
         found, surely = list[Cell](), arb(0)
-        for low, high, p, q, _ in one.cells:
+        for low, high, p, q, _ in enclosed.cells:
             if 0 <= low < high:
                 found += [Cell(low, high, p.upper(), q), Cell(-high, -low, q.upper(), p)]
                 surely += p.lower() + q.lower()
             elif high > 0:
                 found += [Cell(high, high, p.upper(), q), Cell(0, 0, q.upper(), p)]
         rest = (1 - surely).max(arb(0))
-        return Cells([*found, Cell(0, 0, rest, rest)], 2 * one.missing, 2 * one.cost)
+        found.append(Cell(0, 0, rest, rest))
+        return Cells(found, 2 * one.missing, 2 * one.cost, one.attained or one.cells)

@@ -13,11 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple, TypeGuard
 
-from attrs import frozen
-from flint import acb, arb
+from attrs import field, frozen
+from flint import acb, arb, ctx
 
-from ...exact.number import Real
+from ...exact.enclosure import Enclosure
+from ...exact.number import Real, ball
+from ...exact.precision import enclose_between
 from ...exact.roots import float_root
+from ...losses.lattice import Charged
 from ...losses.planning import Cumulant
 from .law import Atoms, Lattice, LossLaw
 
@@ -30,9 +33,10 @@ _LEAST, _LARGEST = 1e-9, 1e12  # the real parts c that are considered
 
 @frozen
 class Together:
-    """Losses, each taken so many times, all independent."""
+    """Losses, each taken so many times, all independent; what is charged for besides."""
 
     parts: Sequence[tuple[LossLaw, int]]
+    charges: Charged = field(factory=Charged)
 
     def escaping(self) -> arb:
         """P(L = infinity): 1 minus the probability that no part is infinite."""
@@ -61,6 +65,55 @@ class Together:
     def missing(self) -> arb:
         """At most this P-mass is left out of `transform`."""
         return sum((times * law.missing() for law, times in self.parts), arb(0))
+
+    def surely(self) -> arb:
+        """delta is nowhere less: infinite losses, but for what is charged."""
+        return self.escaping() - self.charges.of_p
+
+    def beyond(self, odds: arb) -> Enclosure:
+        """delta(level) by infinite losses alone, odds = e^level."""
+        exactly = self.exactly_escaping()
+        if exactly is not None and self.charges.are_none and self.missing() == 0:
+            return Enclosure.exactly(exactly)
+        lower = self.surely() - odds * self.charges.of_q
+        upper = self.escaping() + self.missing() + self.charges.above(odds)
+        return enclose_between(lower.min(arb(1)), upper.min(arb(1)))
+
+    def is_beyond(self, epsilon: Fraction) -> bool:
+        """Does no finite loss exceed epsilon, for certain? What is left out may be larger."""
+        if self.is_void():
+            return True
+        summit = self.summit()
+        over = self.largest() <= ball(epsilon) if summit is None else summit <= epsilon
+        return bool(over and self.missing() <= 0)
+
+    def largest_level(self, delta: Fraction) -> Enclosure:
+        """A level >= 0 beyond which delta(level) is at most this delta, where one is known.
+
+        So it is beyond the largest finite loss, where infinite ones weigh no more: also just as
+        much.
+        """
+        summit = self.summit()
+        if summit is not None:
+            summit = max(summit, Fraction(0))
+            met = self.beyond(ball(summit).exp()).at_most(delta)
+            return Enclosure.exactly(summit) if met else Enclosure.infinite()
+        if not self.beyond(arb(1)).at_most(delta) or not self.charges.are_none:
+            return Enclosure.infinite()
+        return enclose_between(arb(0), self.largest().max(arb(0)))
+
+    def never_below(self, target: arb) -> Enclosure:
+        """epsilon where infinite losses alone may weigh more than the target.
+
+        Infinite if they are certain; else Q may give their outcomes up to `of_q`, so that
+        delta(level) >= surely - e^level of_q.
+        """
+        gain, leak = self.surely() - target, self.charges.of_q
+        if not gain > 0:
+            return Enclosure.unknown()
+        if leak == 0:
+            return Enclosure.infinite()
+        return enclose_between((gain / leak).log(), arb.pos_inf())
 
     def is_void(self) -> bool:
         """Does some part have no finite loss at all?"""
@@ -173,6 +226,15 @@ def saddle_for(composite: Together, log_delta: float) -> Saddle:
 
     saddle = at(rising_root(lambda log_c: log_delta - at(log_c).log_delta))
     return saddle if saddle.level > 0 else saddle_at(composite, 0.0)
+
+
+def saddle_towards(composite: Together, target: arb) -> Saddle | None:
+    """The saddle point where delta is about the target; None if it never falls so low."""
+    rest = composite.surely()
+    if rest > target:
+        return None
+    finite = (target - rest).mid().max(target.mid() * arb(2) ** -ctx.prec)
+    return saddle_for(composite, float(finite.log().mid()))
 
 
 def _saddle(composite: Together, c: float, level: float | None = None) -> Saddle:

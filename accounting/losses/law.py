@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from attrs import frozen
@@ -42,6 +43,8 @@ class LossLaw:
     No outcome is left out, no loss is infinite and none are on a lattice, where a law does not say
     otherwise.
     """
+
+    is_exact: ClassVar[bool] = True  # are its cells of what is attained? Else they tell what is
 
     @property
     def lattice(self) -> Lattice | None:
