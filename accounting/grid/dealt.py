@@ -32,7 +32,7 @@ from ...losses.cells import Cell, Cells
 from ...losses.planning import cumulant_of
 from ..losses.continuous.sampled_gaussian import SampledGaussian
 from ..losses.law import LossLaw
-from .cells import DividedLoss, tail
+from .cells import DividedLoss
 from .weights import Weights
 
 _ROUNDED = 1e-3  # of the variance of T, by which rounding may raise it
@@ -115,7 +115,7 @@ class DealtSteps(LossLaw):
         each = loss.cells(step, self.tilt, _MOST_POINTS).cells
         highest = max(cell.high for cell in each)
         masses = [((low + high) // 2, p, r) for low, high, p, r, _ in each]
-        masses.append((highest, *tail(law, step * highest)))
+        masses.append((highest, *law.tail(step * highest)))
         there, apart = dict[int, arb](), dict[int, arb]()
         for k, p, r in masses:
             mixed, plain = (p, r) if self.removing else (r, p)

@@ -34,8 +34,6 @@ from ...mechanisms import AdditiveNoise, Mechanism, Pair, ShiftPair
 from ...mechanisms.allocation import Allocation, allocation
 from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.laws.closed_forms import table_of
-from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.mechanism import OnePair
 from ...mechanisms.pair import MixturePair, Reducible, SampledPair, TwoWayPair
 from ...mechanisms.sampled import likewise, unsampled
@@ -52,7 +50,7 @@ from .continuous.profile import merged
 from .continuous.uses import batch_law, parts_of, plain_law
 from .law import Atoms, Lattice, LossLaw
 from .listed import dominating
-from .of_pair import listed_law, loss_law, window
+from .of_pair import closed_law, listed_law, window
 
 _MOST_PAIRS = 1000
 _MOST_RESIDUES = 1 << 23  # of all these together, that are listed
@@ -60,7 +58,6 @@ MOST_OUTCOMES = 50_000  # of one use, that are listed; more are divided into blo
 _MOST_LISTED = 2_000_000  # where they cannot be divided
 _FEW_PAIRS = 4  # of which one that dominates them all is sought, on a lattice
 _FINE = 64  # points in a deviation of it
-_CLOSED = (DiscreteLaplace, DiscreteGaussian)  # laws whose losses have closed transforms
 _STEEPEST = 1e3  # tilt that a statistic is made for
 _BITS = 128
 _WRAP_MATTERS = 46  # what lies beyond one period may be e^-46 = 1e-20 times delta
@@ -99,24 +96,17 @@ class Factor:
         """What an adversary certainly may choose from."""
         return self.choices or self.pairs
 
-    @property
-    def is_closed(self) -> bool:
-        """Has the loss a closed transform, whatever its outcomes?"""
-        one, *others = self.pairs
-        return not others and isinstance(one, ShiftPair) and isinstance(one.law.simplest(), _CLOSED)
-
     def has_many(self, log_tail: float) -> bool:
         """Are its outcomes more than are listed?"""
         return sum(outcomes(pair, log_tail) for pair in self.pairs) > MOST_OUTCOMES
 
-    def law(self, log_tail: float, uses: int) -> LossLaw:
-        """The loss of one use, in closed form where it is known."""
-        if self.is_closed or (len(self.pairs) == 1 and not self.has_many(log_tail)):
-            return loss_law(self.pairs[0], log_tail)
-        return self.loss(log_tail, uses)
+    @property
+    def closed(self) -> LossLaw | None:
+        """The loss of one use where it has a closed transform, whatever its outcomes."""
+        return closed_law(self.pairs[0]) if len(self.pairs) == 1 else None
 
     def loss(self, log_tail: float, uses: int) -> LossLaw:
-        """The same loss by loss where these are few, else by blocks of outcomes."""
+        """The loss of one use, loss by loss where these are few, else by blocks of outcomes."""
         if self.has_many(log_tail):
             blocks = _blocks(self.pairs, log_tail, uses, ctx.prec)
             if blocks is not None:
@@ -161,7 +151,8 @@ class Product:
 
     def composite(self, log_tail: float) -> Together:
         """The losses of all uses, leaving out P-mass of about e^log_tail altogether."""
-        laws = [(one.law(tail, self._uses), one.times) for one, tail in self._each(log_tail)]
+        each = self._each(log_tail)
+        laws = [(one.closed or one.loss(tail, self._uses), one.times) for one, tail in each]
         return Together([*self._continuous(log_tail), *laws], self.charges())
 
     def losses(self, log_tail: float) -> Parts:
@@ -200,7 +191,7 @@ class Product:
     def are_many(self, log_tail: float) -> bool:
         """Has some use more outcomes than are listed, and no closed transform that needs none?"""
         each = self._each(log_tail)
-        return any(factor.has_many(tail) and not factor.is_closed for factor, tail in each)
+        return any(factor.closed is None and factor.has_many(tail) for factor, tail in each)
 
     def outcomes(self, log_tail: float) -> int:
         """How many outcomes all different uses have together, about."""
