@@ -20,15 +20,18 @@ where a and b are the largest of log dP/dQ and of log dQ/dP (infinite: e^-b = 0)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
+import numpy as np
 from flint import arb
 
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ball
 from ..exact.precision import enclose
 from ..exact.rounding import is_infinite
+from ..losses.cells import Reals
 from ..mechanisms.pair import SampledPair
 
 
@@ -53,21 +56,28 @@ def added(rate: arb, level: arb, reverse: Callable[[arb], arb]) -> arb:
     return rest * reverse(level + (rate / rest).log())
 
 
-def pure_removed(rate: arb, largest: arb) -> arb:
-    """Pure epsilon of ((1-q) Q + q P, Q) where that of (P, Q) is `largest`."""
-    return (rate * largest.expm1()).log1p()
+def loss_of(rate: arb, removing: bool, plain: arb) -> arb:
+    """The loss of the sampled pair, rate < 1, where that of the pair that it faces is this."""
+    sign = 1 if removing else -1
+    if sign * plain == arb.pos_inf():
+        return plain
+    return sign * (rate * (sign * plain).expm1()).log1p()
 
 
-def pure_added(rate: arb, largest: arb) -> arb:
-    """Pure epsilon of (Q, (1-q) Q + q P) where that of (Q, P) is `largest`."""
-    return -(rate * (-largest).expm1()).log1p()
+def losses_of(rate: float, removing: bool, plain: Reals, logs: Reals) -> tuple[Reals, Reals]:
+    """The same in floats, with logarithms of masses under the first law from those unsampled."""
+    if rate == 1:
+        return plain, logs
+    sign = 1 if removing else -1
+    losses = sign * np.logaddexp(math.log1p(-rate), math.log(rate) + sign * plain)
+    return losses, logs + losses - plain if removing else logs
 
 
 def sampled_loss(pair: SampledPair, largest: Enclosure) -> Enclosure:
     """The loss of a sampled pair where that of the pair that it faces is in this enclosure."""
-    through = pure_removed if pair.removing else pure_added
     low, high = (
-        enclose(through(ball(pair.rate), _ball(end))) for end in (largest.lower, largest.upper)
+        enclose(loss_of(ball(pair.rate), pair.removing, _ball(end)))
+        for end in (largest.lower, largest.upper)
     )
     return Enclosure(low.lower, high.upper)
 

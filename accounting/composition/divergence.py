@@ -37,7 +37,7 @@ from ..figure import Figure
 from ..losses.continuous import allocated, profile
 from ..losses.continuous.mixture import LineLaw
 from ..losses.continuous.uses import batch_law, batched_renyi, continuous_noise, single_law
-from ..sampling import pure_removed
+from ..sampling import loss_of
 
 _ZERO = Enclosure.exactly(0)
 _FEW_RESIDUES = 64
@@ -311,7 +311,7 @@ class _Noise:
         if self.noise.rate == 1:
             return refine(lambda: concentrated.laplace_supremum(move).value, width=width, cap=384)
         upper = refine(lambda: concentrated.laplace_supremum(move).value, width=_COARSE).upper
-        largest = pure_removed(ball(max(rate for _, rate in self._rates)), ball(move))
+        largest = loss_of(ball(max(rate for _, rate in self._rates)), True, ball(move))
         upper = min(upper, enclose(largest**2 / 2).upper)
         least = max(Fraction(self.renyi(order, _COARSE).lower) / order for order in _ORDERS)
         return Enclosure(least, upper).because(_OPEN)

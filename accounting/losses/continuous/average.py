@@ -83,17 +83,8 @@ class Average:
         return Line(weights, losses, error.upper())
 
     def transform(self, u: arb) -> arb:
-        """phi(u/t)^t, u >= 0."""
-        mu, goal = self.mu, _NAT * ctx.prec
-        b = _half_strip(mu, goal)
-        h = _step(b, goal)
-        count, error = _reaching(h, b, goal)
-        total = arb(0)
-        for k in range(-count, count + 1):
-            x = h * k
-            total += (-(x**2) / 2 - u / self.steps * (mu * x - mu**2 / 2).exp()).exp()
-        total = total * h / (2 * arb.pi()).sqrt() + arb(0, error)
-        return total.max(arb(0)).min(arb(1)) ** self.steps
+        """phi(u/t)^t, u > 0."""
+        return self._on_lattice(u.log(), self.mu, 1)[0]
 
     def decay(self, c: arb, y: arb, a: float) -> arb:
         """An upper bound of |phi((c + iv)/t)|^t for all v >= y; 0 <= mu a <= pi/2."""

@@ -13,18 +13,16 @@ transform and its profile.
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from functools import reduce
 from typing import ClassVar, TypeAlias
 
-import numpy as np
 from attrs import frozen
 from flint import acb, arb
 
 from ....exact.number import ball
 from ....losses.cells import Reals
-from ...sampling import added, pure_added, pure_removed, removed
+from ...sampling import added, loss_of, losses_of, removed
 from ..law import LossLaw
 
 Tail: TypeAlias = tuple[arb, arb]  # P and Q of all losses that are at least so large
@@ -70,8 +68,7 @@ class SampledNoise(LossLaw):
     def largest(self) -> arb:
         if self.rate == 1:
             return self.plain_largest()
-        through = pure_removed if self.removing else pure_added
-        return through(ball(self.rate), self.plain_largest())
+        return loss_of(ball(self.rate), self.removing, self.plain_largest())
 
     def profile(self, level: arb) -> arb:
         """delta(level) of one use."""
@@ -95,12 +92,7 @@ class SampledNoise(LossLaw):
 
     def sketched(self, log_tail: float) -> tuple[Reals, Reals]:
         """Losses, and logarithms of masses."""
-        u, logs = self.plain_sketch(log_tail)
-        if self.rate == 1:
-            return u, logs
-        rate, sign = float(self.rate), 1 if self.removing else -1
-        losses = sign * np.logaddexp(math.log1p(-rate), math.log(rate) + sign * u)
-        return losses, logs + losses - u if self.removing else logs
+        return losses_of(float(self.rate), self.removing, *self.plain_sketch(log_tail))
 
 
 @frozen
