@@ -31,7 +31,7 @@ from ...losses.choices import Menu
 from ...losses.lattice import Charged
 from ...losses.planning import Sketch, Sketches
 from ...mechanisms import AdditiveNoise, Mechanism, Pair, ShiftPair
-from ...mechanisms.allocation import Allocation, allocation
+from ...mechanisms.allocation import Allocation
 from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.laws.closed_forms import table_of
 from ...mechanisms.mechanism import OnePair
@@ -47,7 +47,7 @@ from ..scenario import Scenario, Use
 from .composite import Together
 from .continuous.mixture import LineLaw
 from .continuous.profile import merged
-from .continuous.uses import batch_law, parts_of, plain_law
+from .continuous.uses import Continuous, continuous_loss, plain_law
 from .law import Atoms, Lattice, LossLaw
 from .listed import dominating
 from .of_pair import closed_law, listed_law, window
@@ -63,7 +63,6 @@ _BITS = 128
 _WRAP_MATTERS = 46  # what lies beyond one period may be e^-46 = 1e-20 times delta
 
 Parts: TypeAlias = Sequence[tuple[LossLaw, int]]
-Continuous: TypeAlias = LineLaw | Allocation | FixedSize  # what has no outcomes to list
 
 
 @frozen
@@ -277,11 +276,12 @@ def product_of(uses: Scenario, log_delta: float) -> Product:
 
     log_delta: where delta is, about. Kept, since one answer asks for it several times.
     """
-    laws, rest = parts_of(uses, alone=False)
-    factors, continuous = list[Factor](), list[tuple[Continuous, int]]()
-    for use in rest:
-        one = allocation(use.mechanism) or batch_law(use.mechanism)
-        if one is not None:
+    factors, continuous, laws = list[Factor](), list[tuple[Continuous, int]](), []
+    for use in uses:
+        one = continuous_loss(use.mechanism)
+        if isinstance(one, LineLaw):
+            laws.append((one, use.times))
+        elif one is not None:
             continuous.append((one, use.times))
         elif (factor := _factor(use, log_delta)).pairs:
             factors.append(factor)
