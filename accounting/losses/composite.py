@@ -9,9 +9,9 @@ time, never soundness.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
 
 from attrs import field, frozen
 from flint import acb, arb, ctx
@@ -19,16 +19,14 @@ from flint import acb, arb, ctx
 from ...exact.enclosure import Enclosure
 from ...exact.number import Real, ball
 from ...exact.precision import enclose_between
-from ...exact.roots import float_root
 from ...losses.lattice import Charged
-from ...losses.planning import Cumulant
+from ...losses.planning import Cumulant, Saddle, saddle
 from .law import Atoms, Lattice, LossLaw
 
 NO_LATTICE = "non-lattice privacy-loss distribution (PLD)"  # why what is composed may stay wide
 
 _FINEST = 10_000  # how many times finer than a part's lattice that of the sum may be
 _LONGEST = 20_000  # bits of an exact probability
-_LEAST, _LARGEST = 1e-9, 1e12  # the real parts c that are considered
 
 
 @frozen
@@ -200,54 +198,13 @@ def _is_constant(law: LossLaw) -> TypeGuard[Atoms]:
     return isinstance(law, Atoms) and len(law) == 1 and law.lattice is None
 
 
-class Saddle(NamedTuple):
-    """A line Re s = c, a level, and what delta(level) is there, about."""
-
-    c: float
-    level: float
-    log_delta: float
-
-
-def saddle_at(composite: Together, level: float) -> Saddle:
-    """The saddle point of e^(K(s) - s level)/(s (s+1)) on s > 0."""
-
-    def slope(log_c: float) -> float:
-        c = math.exp(log_c)
-        return composite.cumulant(c).slope - level - 1 / c - 1 / (c + 1)
-
-    return _saddle(composite, math.exp(rising_root(slope)), level)
-
-
-def saddle_for(composite: Together, log_delta: float) -> Saddle:
-    """The saddle point at the level >= 0 where delta is about e^log_delta."""
-
-    def at(log_c: float) -> Saddle:
-        return _saddle(composite, math.exp(log_c))
-
-    saddle = at(rising_root(lambda log_c: log_delta - at(log_c).log_delta))
-    return saddle if saddle.level > 0 else saddle_at(composite, 0.0)
-
-
 def saddle_towards(composite: Together, target: arb) -> Saddle | None:
     """The saddle point where delta is about the target; None if it never falls so low."""
     rest = composite.surely()
     if rest > target:
         return None
     finite = (target - rest).mid().max(target.mid() * arb(2) ** -ctx.prec)
-    return saddle_for(composite, float(finite.log().mid()))
-
-
-def _saddle(composite: Together, c: float, level: float | None = None) -> Saddle:
-    value, slope, curvature = composite.cumulant(c)
-    where = slope - 1 / c - 1 / (c + 1) if level is None else level
-    curvature += 1 / c**2 + 1 / (c + 1) ** 2
-    height = value - c * where - math.log(c) - math.log1p(c)
-    return Saddle(c, where, height - 0.5 * math.log(2 * math.pi * curvature))
-
-
-def rising_root(function: Callable[[float], float]) -> float:
-    """About where a rising function of log c is 0, within the range of c."""
-    return float_root(function, math.log(_LEAST), math.log(_LARGEST), 1e-5)
+    return saddle(composite.cumulant, float(finite.log().mid()), None)
 
 
 def common_step(a: Fraction, b: Fraction) -> Fraction:

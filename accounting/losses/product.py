@@ -175,7 +175,7 @@ class Product:
         if not dealt:
             return losses
         sketches = Sketches(Sketch.of(*loss.sketch(), times) for loss, times in losses)
-        tilt, share = min(sketches.saddle(log_delta, None)[0], _STEEPEST), self._share(log_tail)
+        tilt, share = min(sketches.saddle(log_delta, None).c, _STEEPEST), self._share(log_tail)
         found = [*evolve(self, continuous=tuple(others)).losses(log_tail)]
         for one, times in dealt:
             noise = one.scale / one.sensitivity

@@ -24,13 +24,13 @@ from ...exact.number import ball
 from ...exact.precision import CAP, WIDTH, enclose_between, refine, working_precision
 from ...losses.choices import adaptive_delta, adaptive_epsilon
 from ...losses.lattice import BITS, refined
-from ...losses.planning import Sketch, Sketches
+from ...losses.planning import Sketch, Sketches, saddle
 from ..divergences.privacy_profile import Event, root_near, value_at
 from ..figure import Figure
 from ..grid.blocks import BlockLoss
 from ..grid.cells import TwoWayLoss
 from ..scenario import Scenario, Use
-from .composite import NO_LATTICE, Together, saddle_at, saddle_towards
+from .composite import NO_LATTICE, Together, saddle_towards
 from .continuous.uses import has_no_outcomes
 from .lattice import LatticeTail
 from .listed import ListedLoss, count_values
@@ -167,7 +167,7 @@ def _log_delta(product: Product, epsilon: Fraction) -> float:
             return LEAST_LOG_DELTA
         log_tail *= 4
     sketches = Sketches(Sketch.of(*loss.sketch(), times) for loss, times in losses)
-    return max(min(sketches.log_delta(level), 0.0), LEAST_LOG_DELTA)
+    return max(min(sketches.saddle(None, level).log_delta, 0.0), LEAST_LOG_DELTA)
 
 
 def _over_choices(product: Product, task: _Task) -> Enclosure:
@@ -272,17 +272,15 @@ def _by_events(
         tail = _log_tail(task.log_delta)
         composite, off = product.composite(tail), product.charges()
         here, target = ball(task.epsilon or Fraction(0)), ball(task.delta or Fraction(1))
-        saddle = (
+        found = (
             saddle_towards(composite, target)
             if task.epsilon is None
-            else saddle_at(composite, float(here.mid()))
+            else saddle(composite.cumulant, None, float(here.mid()))
         )
-        if saddle is None:
+        if found is None:
             return composite.never_below(target)
         events = (
-            ListedLoss(product.atoms(tail))
-            if kind is ListedLoss
-            else LatticeTail(composite, saddle)
+            ListedLoss(product.atoms(tail)) if kind is ListedLoss else LatticeTail(composite, found)
         )
 
         def exceeding(level: arb, exact_level: Fraction | None = None) -> Event:
@@ -294,9 +292,9 @@ def _by_events(
         if task.epsilon is not None:
             value = value_at(here, exceeding(here, task.epsilon))
             return enclose_between(value.lower().min(arb(1)), value.upper()).intersection(most)
-        if saddle.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= target:
+        if found.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= target:
             return Enclosure.exactly(0)
-        return root_near(arb(saddle.level), target, exceeding, most).intersection(most)
+        return root_near(arb(found.level), target, exceeding, most).intersection(most)
 
     def above() -> Enclosure:
         nonlocal met

@@ -35,7 +35,8 @@ from ....exact.enclosure import Enclosure
 from ....exact.errors import DoesNotApplyError
 from ....exact.precision import enclose_between
 from ....exact.roots import met_near
-from ..composite import Saddle, Together, aliases, period
+from ....losses.planning import Saddle
+from ..composite import Together, aliases, period
 from .line import powers
 from .mixture import LineLaw
 from .sampled_gaussian import SampledGaussian

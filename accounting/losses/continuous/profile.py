@@ -26,8 +26,9 @@ from ....exact.number import ball
 from ....exact.precision import CAP, WIDTH, enclose_between, refine, working_precision
 from ....exact.roots import met_between
 from ....exact.square_root import square_root, squared
+from ....losses.planning import saddle
 from ...figure import Figure
-from ..composite import NO_LATTICE, Together, saddle_at, saddle_for
+from ..composite import NO_LATTICE, Together
 from .inversion import Gaussians, Parts, Profile, between, is_few, plan, root
 from .mixture import LineLaw
 from .sampled_gaussian import SampledGaussian
@@ -154,16 +155,17 @@ def _inverted(parts: Parts, figure: Figure, width: Fraction, how: tuple[float, b
         try:
             with working_precision(_BITS + math.ceil(math.log2(uses) - 1.5 * asked)):
                 at = ball(figure.at or 0)
+                composite = Together(gaussians)
                 if figure.quantity == "delta":
-                    saddle = saddle_at(Together(gaussians), float(at.mid()))
+                    near = saddle(composite.cumulant, None, float(at.mid()))
                 else:
-                    saddle = saddle_for(Together(gaussians), float(at.log().mid()))
-                    asked += math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
-                profile = Profile(gaussians, plan(gaussians, saddle, asked), *how)
+                    near = saddle(composite.cumulant, float(at.log().mid()), None)
+                    asked += math.log(min(1.0, near.c * max(near.level, 1e-3)))
+                profile = Profile(gaussians, plan(gaussians, near, asked), *how)
                 now = (
                     _between(*profile.bounds(at))
                     if figure.quantity == "delta"
-                    else root(profile.bounds, at, arb(saddle.level))
+                    else root(profile.bounds, at, arb(near.level))
                 )
         except (OutOfTimeError, DoesNotApplyError):
             break
