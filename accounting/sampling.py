@@ -66,11 +66,18 @@ def loss_of(rate: arb, removing: bool, plain: arb) -> arb:
 
 def losses_of(rate: float, removing: bool, plain: Reals, logs: Reals) -> tuple[Reals, Reals]:
     """The same in floats, with logarithms of masses under the first law from those unsampled."""
-    if rate == 1:
-        return plain, logs
     sign = 1 if removing else -1
-    losses = sign * np.logaddexp(math.log1p(-rate), math.log(rate) + sign * plain)
-    return losses, logs + losses - plain if removing else logs
+    losses = sign * log_ratio(rate, sign * plain)
+    return losses, logs + losses - plain if removing and rate < 1 else logs
+
+
+def log_ratio(rate: float, u: Reals) -> Reals:
+    """log(1 - q + q e^u) in floats, rate q."""
+    if rate == 1:
+        return u
+    small = np.log1p(rate * np.expm1(np.minimum(u, 1.0)))
+    large = u + math.log(rate) + np.log1p((1 - rate) / rate * np.exp(-np.maximum(u, 1.0)))
+    return np.where(u < 1, small, large)
 
 
 def sampled_loss(pair: SampledPair, largest: Enclosure) -> Enclosure:

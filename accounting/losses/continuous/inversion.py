@@ -212,9 +212,5 @@ def root(bounds: Bounds, target: arb, start: arb) -> Enclosure:
     step = (gap / fall + abs(level) * arb(2) ** -(ctx.prec - 16)).mid()
     upper = met_near(lambda at: bool(bounds(at)[1] <= target), level, step, most=_MOST_STEPS)
     lower = met_near(lambda at: bool(bounds(at)[0] >= target), level, -step, most=_MOST_STEPS)
-    return between(lower if lower is not None else arb(0), upper)
-
-
-def between(lower: arb, upper: arb | None) -> Enclosure:
-    """From a lower to an upper bound of a number that is not negative; None: infinite."""
-    return enclose_between(lower, arb.pos_inf() if upper is None else upper)
+    upper = arb.pos_inf() if upper is None else upper
+    return enclose_between(arb(0) if lower is None else lower, upper)

@@ -29,7 +29,7 @@ from ....exact.square_root import square_root, squared
 from ....losses.planning import saddle
 from ...figure import Figure
 from ..composite import NO_LATTICE, Together
-from .inversion import Gaussians, Parts, Profile, between, is_few, plan, root
+from .inversion import Gaussians, Parts, Profile, is_few, plan, root
 from .mixture import LineLaw
 from .sampled_gaussian import SampledGaussian
 from .sampled_laplace import SampledLaplace
@@ -85,7 +85,7 @@ def renyi(law: LineLaw, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
             least, most = arb(0), (law.log_unsampled(c) / c).min(law.largest())
             if law.removing:
                 least = law.log_unsampled(c) / c + ball(order) / c * ball(law.rate).log()
-        return between(least.max(arb(0)), most)
+        return enclose_between(least.max(arb(0)), most)
 
     found = refine(compute, width=width, cap=2 * _BITS if far else CAP)
     return found.because(_TOO_MANY) if far else found
@@ -143,7 +143,7 @@ def falling_root(delta: Callable[[arb], arb], target: Fraction) -> Enclosure:
 
     lower, _ = fallen(lambda level: not delta(level) >= goal)
     _, upper = fallen(lambda level: bool(delta(level) <= goal))
-    return between(lower, upper)
+    return enclose_between(lower, upper)
 
 
 def _inverted(parts: Parts, figure: Figure, width: Fraction, how: tuple[float, bool]) -> Enclosure:

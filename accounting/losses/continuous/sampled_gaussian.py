@@ -52,6 +52,7 @@ from ....losses.cells import Reals
 from ....losses.planning import Cumulant, cumulant_of
 from ...divergences.gaussian_dp import gaussian_delta
 from ...envelope.cells import upper
+from ...sampling import log_ratio
 from .line import Line
 from .mixture import SampledNoise, Tail
 
@@ -215,17 +216,9 @@ class SampledGaussian(SampledNoise):
         low, high = self._window(power, 40.0)
         count = int(min(_FLOAT_NODES, max(60.0, (high - low) / (0.3 * min(noise, noise**2)))))
         x, step = np.linspace(low, high, count, retstep=True)
-        log_ratio = self._log_ratio((2 * x - 1) / (2 * noise**2))
-        log_weights = power * log_ratio - x * x / (2 * noise**2)
-        return log_weights + math.log(float(step) / noise / _ROOT), log_ratio
-
-    def _log_ratio(self, u: Reals) -> Reals:
-        q = float(self.rate)
-        if q == 1:
-            return u
-        small = np.log1p(q * np.expm1(np.minimum(u, 1.0)))
-        large = u + math.log(q) + np.log1p((1 - q) / q * np.exp(-np.maximum(u, 1.0)))
-        return np.where(u < 1, small, large)
+        ratio = log_ratio(float(self.rate), (2 * x - 1) / (2 * noise**2))
+        log_weights = power * ratio - x * x / (2 * noise**2)
+        return log_weights + math.log(float(step) / noise / _ROOT), ratio
 
     def _decay_about(self, c: float, y: float) -> tuple[float, float]:
         """log of int |f(x + ia)| dx/M(c), and the a at which it is least, about."""
