@@ -20,15 +20,18 @@ where a and b are the largest of log dP/dQ and of log dQ/dP (infinite: e^-b = 0)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
+import numpy as np
 from flint import arb
 
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import ball
 from ..exact.precision import enclose
 from ..exact.rounding import is_infinite
+from ..losses.cells import Reals
 from ..mechanisms.pair import SampledPair
 
 
@@ -53,21 +56,35 @@ def added(rate: arb, level: arb, reverse: Callable[[arb], arb]) -> arb:
     return rest * reverse(level + (rate / rest).log())
 
 
-def pure_removed(rate: arb, largest: arb) -> arb:
-    """Pure epsilon of ((1-q) Q + q P, Q) where that of (P, Q) is `largest`."""
-    return (rate * largest.expm1()).log1p()
+def loss_of(rate: arb, removing: bool, plain: arb) -> arb:
+    """The loss of the sampled pair, rate < 1, where that of the pair that it faces is this."""
+    sign = 1 if removing else -1
+    if sign * plain == arb.pos_inf():
+        return plain
+    return sign * (rate * (sign * plain).expm1()).log1p()
 
 
-def pure_added(rate: arb, largest: arb) -> arb:
-    """Pure epsilon of (Q, (1-q) Q + q P) where that of (Q, P) is `largest`."""
-    return -(rate * (-largest).expm1()).log1p()
+def losses_of(rate: float, removing: bool, plain: Reals, logs: Reals) -> tuple[Reals, Reals]:
+    """The same in floats, with logarithms of masses under the first law from those unsampled."""
+    sign = 1 if removing else -1
+    losses = sign * log_ratio(rate, sign * plain)
+    return losses, logs + losses - plain if removing and rate < 1 else logs
+
+
+def log_ratio(rate: float, u: Reals) -> Reals:
+    """log(1 - q + q e^u) in floats, rate q."""
+    if rate == 1:
+        return u
+    small = np.log1p(rate * np.expm1(np.minimum(u, 1.0)))
+    large = u + math.log(rate) + np.log1p((1 - rate) / rate * np.exp(-np.maximum(u, 1.0)))
+    return np.where(u < 1, small, large)
 
 
 def sampled_loss(pair: SampledPair, largest: Enclosure) -> Enclosure:
     """The loss of a sampled pair where that of the pair that it faces is in this enclosure."""
-    through = pure_removed if pair.removing else pure_added
     low, high = (
-        enclose(through(ball(pair.rate), _ball(end))) for end in (largest.lower, largest.upper)
+        enclose(loss_of(ball(pair.rate), pair.removing, _ball(end)))
+        for end in (largest.lower, largest.upper)
     )
     return Enclosure(low.lower, high.upper)
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from flint import arb
@@ -64,31 +64,36 @@ class Cells(NamedTuple):
     attained: list[Cell] | None = None
 
 
-class Loss(Protocol):
-    """The privacy loss of one use; balls are at the working precision."""
+class Loss:
+    """The privacy loss of one use; balls are at the working precision.
+
+    No outcome is left out and no loss is infinite, where it does not say otherwise.
+    """
+
+    is_exact: ClassVar[bool] = True  # are its cells of what is attained? Else they tell what is
 
     def cells(self, step: arb, tilt: float, points: int) -> Cells:
         """For a lattice of this step, so many points of which are looked at.
 
         tilt: where losses are looked at closely: where P's masses times e^(tilt loss) are.
         """
-        ...
+        raise NotImplementedError
 
     def sketch(self) -> tuple[Reals, Reals]:
         """Losses, and logarithms of masses, in floats: to choose by."""
-        ...
+        raise NotImplementedError
 
     def escaping(self) -> arb:
         """P of an infinite loss, whose outcomes Q does not have."""
-        ...
+        return arb(0)
 
     def missing(self) -> arb:
         """P of the outcomes that are left out."""
-        ...
+        return arb(0)
 
     def largest(self) -> arb:
         """No finite loss is above this."""
-        ...
+        raise NotImplementedError
 
 
 def listed_cells(masses: Sequence[arb], losses: Sequence[arb], step: arb) -> list[Cell]:

@@ -316,12 +316,15 @@ class Folded(NamedTuple):
     cells_cost: int
 
 
-def folded(loss: Loss, sketch: Sketch, plan: Plan, may_split: bool = True) -> Folded:
+def folded(
+    loss: Loss, sketch: Sketch, plan: Plan, attained: bool, may_split: bool = True
+) -> Folded:
     """Sums of uses of one loss, on the lattice of the plan.
 
     Sums of few uses are narrow, and live on finer lattices of as many points. So FOLD uses are
     added up at a time, then coarsened: the coins' error grows with the logarithm of the count.
-    may_split: whether rare large losses may be told apart.
+    attained: of the statistic of what is attained. may_split: whether rare large losses may be told
+    apart.
     """
     tilt, count, near, most, cut = arb(plan.tilt), sketch.releases, sketch, 0, math.inf
     left = count
@@ -348,7 +351,8 @@ def folded(loss: Loss, sketch: Sketch, plan: Plan, may_split: bool = True) -> Fo
     cost, step = 0, arb(plan.step) / finer[-1]
     log_mass = float(sketch.cumulant(plan.tilt)[0]) / count
     cells = loss.cells(step, plan.tilt, plan.points)
-    result = on_lattice(cells.cells, cells.missing, step)
+    some = cells.cells if cells.attained is None or not attained else cells.attained
+    result = on_lattice(some, cells.missing, step)
     masses = sorted(result.masses.items())
     cost += cells.cost
     split = sum(k * float(step) < cut for k, _ in masses)
@@ -362,7 +366,7 @@ def folded(loss: Loss, sketch: Sketch, plan: Plan, may_split: bool = True) -> Fo
         near_wide, large_wide = (w.coarsened(step, finer[-1], tilt) for w in (here, large))
         factors.append(Rare(near_wide, large_wide, most, count, others))
         if not factors[0].bounds[1] < _TOO_OFF:  # on this lattice the cut parts what is not rare
-            return folded(loss, sketch, plan, may_split=False)
+            return folded(loss, sketch, plan, attained, may_split=False)
 
     def multiple(term: Weights, times: int, releases: int, ratio: int) -> Weights:
         nonlocal cost
@@ -398,6 +402,25 @@ class Charged:
     less_p: arb = field(factory=arb)
     less_q: arb = field(factory=arb)
     slack: arb = field(factory=arb)
+
+    @property
+    def of_p(self) -> arb:
+        """How much less any event may weigh under P."""
+        return self.less_p + self.slack
+
+    @property
+    def of_q(self) -> arb:
+        """How much more any event may weigh under Q."""
+        return self.less_q + self.slack
+
+    def above(self, odds: arb) -> arb:
+        """How much more delta may be, odds = e^level."""
+        return self.slack * (1 + odds)
+
+    @property
+    def are_none(self) -> bool:
+        """Is nothing charged at all?"""
+        return bool(self.of_p == 0 and self.of_q == 0)
 
 
 @frozen(eq=False, slots=False)
@@ -470,14 +493,13 @@ class Composed:
             - self._missing(0, t)
         )
         q = self._tail(1, 0, t) + self._unit(1, t) * stray + self._missing(1, t)
-        p = p.max(arb(0)) + self.infinite - off.less_p - off.slack
-        return p.lower(), (q + off.less_q + off.slack).upper()
+        return (p.max(arb(0)) + self.infinite - off.of_p).lower(), (q + off.of_q).upper()
 
     def _extra(self, epsilon: arb, t: int) -> arb:
         """At most what is not computed adds to delta from this level to t h; (t - 1) h <= level."""
         w, c = self.sum.weights, self.tilt
         stray = (c * c.log() - (1 + c) * c.log1p() + w.scale[0] - c * epsilon).exp() * w.stray
-        slack = self.charged.slack * (1 + (t * self.step).max(epsilon).exp())
+        slack = self.charged.above((t * self.step).max(epsilon).exp())
         return (stray + self._missing(0, t) + self.infinite + self.lost + slack).upper()
 
     def _tail(self, which: int, more: int, t: int) -> arb:
@@ -544,10 +566,12 @@ def compose(
     epsilon: arb | None = None,
     charged: Charged | None = None,
     near: tuple[float, float] | None = None,
+    attained: bool = False,
 ) -> Composed:
     """The sum of all losses on a lattice of so many points, for this delta or this level.
 
-    near: between which levels epsilon(delta) is known to lie.
+    near: between which levels epsilon(delta) is known to lie. attained: of the statistics that are
+    attained, which bound it from below only.
     """
     infinite = -sum((times * (-term.escaping()).log1p() for term, times in parts), arb(0)).expm1()
     log_delta = None
@@ -557,7 +581,8 @@ def compose(
     sketches = [Sketch.of(*term.sketch(), times) for term, times in parts]
     plan = planned(sketches, points, log_delta, level, near if level is None else (level, level))
     each = [
-        folded(term, sketch, plan) for (term, _), sketch in zip(parts, plan.sketches, strict=True)
+        folded(term, sketch, plan, attained)
+        for (term, _), sketch in zip(parts, plan.sketches, strict=True)
     ]
     factors = [factor for term in each for factor in term.factors]
     step, tilt = arb(plan.step), arb(plan.tilt)
@@ -591,18 +616,26 @@ def refined(
 ) -> Iterator[Answer]:
     """Ever narrower bounds of epsilon(delta) or of delta(level), on ever more points.
 
-    attained: where `parts` only dominate what is asked, a statistic of what neighbours attain; the
-    lower end is of that. width: relative; units: of work, the same on every machine. The last one
-    is as narrow, or the next would cost more, or finer lattices make it no narrower.
+    attained: where `parts` only dominate what is asked, losses by whose statistics (`Cells`) the
+    lower end is. width: relative; units: of work, the same on every machine. The last one is as
+    narrow, or the next would cost more, or finer lattices make it no narrower.
     """
     lower, upper, gap, spent = arb(0), arb.pos_inf() if epsilon is None else arb(1), math.inf, 0
     points_cost = cells_cost = 0
     stays = 1  # how often finer lattices may bring nothing
 
-    def bounds(some: Parts) -> tuple[arb, arb]:
+    def bounds(some: Parts, attained: bool) -> tuple[arb, arb]:
         nonlocal spent, points_cost, cells_cost
         near = (float(lower), float(upper)) if upper.is_finite() else None
-        whole = compose(some, points, delta=delta, epsilon=epsilon, charged=charged, near=near)
+        whole = compose(
+            some,
+            points,
+            delta=delta,
+            epsilon=epsilon,
+            charged=charged,
+            near=near,
+            attained=attained,
+        )
         spent, cells_cost = spent + whole.cost, cells_cost + whole.cells_cost
         points_cost += whole.cost - whole.cells_cost
         if epsilon is not None:
@@ -616,9 +649,9 @@ def refined(
 
     while True:
         points_cost = cells_cost = 0
-        low, high = bounds(parts)
+        low, high = bounds(parts, False)
         if attained is not None:
-            low, _ = bounds(attained)
+            low, _ = bounds(attained, True)
         lower, upper = lower.max(low).lower(), upper.min(high).upper()
         yield Answer(lower, upper, points, spent)
         before, gap = gap, float(((upper - lower) / upper).mid()) if upper.is_finite() else math.inf

@@ -6,24 +6,24 @@ Nothing certain rests on this file: a poor choice makes bounds wide, never wrong
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from ..exact.roots import float_root
 from .cells import Reals
 
 _SEEN = 500  # losses of one use that are looked at
 # The most that tilt times deviation is: so much, and so many sqrt(2 log 1/delta).
-_STEEPEST, _STEEPER = 6.0, 2.0
-_DOUBLINGS = 4  # how often twice that is tried where it does not reach
+_STEEPEST, _STEEPER = 96.0, 32.0
 _MOST_RARE = 30  # uses that may have such a loss
 _RARE = 1.0  # large losses that are expected in all uses, if these are told apart
 _SPARE = -2.0  # e^-nats may be outside of a window of N points: 2 log N and so much
 _SHARES = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5)  # of the tilt, that are tried
 _FURTHEST = 16.0  # further tilt times the deviation: with more, one step at an edge weighs too much
 LEAST_STEP = 2.0**-36  # of the largest loss: what is finer, floats do not tell
-_FLATTEST = -16.0  # the logarithm of the least tilt
+_RANGE = math.log(1e-9), math.log(1e12)  # of the logarithms of tilts
 
 
 class Window(NamedTuple):
@@ -52,6 +52,41 @@ def cumulant_of(heights: Reals, losses: Reals) -> Cumulant:
     mean = float((weights * losses).sum()) / total
     variance = float((weights * (losses - mean) ** 2).sum()) / total
     return Cumulant(top + math.log(total), mean, variance)
+
+
+class Saddle(NamedTuple):
+    """A tilt c, or a line Re s = c; a level, and the logarithm of what delta(level) is, about."""
+
+    c: float
+    level: float
+    log_delta: float
+
+
+def saddle(
+    cumulant: Callable[[float], Cumulant], log_delta: float | None, level: float | None
+) -> Saddle:
+    """At this level, or at that >= 0 where delta is about e^log_delta.
+
+    Chernoff: log delta(x) <= K(c) - c x + c log c - (1 + c) log(1 + c), least in c. delta itself is
+    about that of a Gaussian there.
+    """
+
+    def excess(log_c: float) -> float:
+        c = math.exp(log_c)
+        value, slope, _ = cumulant(c)
+        if level is not None:
+            return slope + log_c - math.log1p(c) - level
+        return c * slope - value + math.log1p(c) + (log_delta or 0.0)
+
+    c = math.exp(float_root(excess, *_RANGE, 1e-5))
+    value, _, curvature = cumulant(c)
+    if level is None:
+        level = (value + c * math.log(c) - (1 + c) * math.log1p(c) - (log_delta or 0.0)) / c
+        if level < 0:
+            return saddle(cumulant, None, 0.0)
+    curvature = max(curvature, 0.0) + 1 / c**2 + 1 / (c + 1) ** 2
+    height = value - c * level - math.log(c) - math.log1p(c)
+    return Saddle(c, level, height - 0.5 * math.log(2 * math.pi * curvature))
 
 
 class Sketch(NamedTuple):
@@ -85,9 +120,10 @@ class Sketch(NamedTuple):
         """No loss is farther from 0."""
         return float(np.abs(self.losses).max())
 
-    def cumulant(self, tilt: float) -> Reals:
+    def cumulant(self, tilt: float) -> Cumulant:
         """log E e^(tilt L) of all uses, and its first two derivatives."""
-        return self.releases * np.array(cumulant_of(self.logs + tilt * self.losses, self.losses))
+        one = cumulant_of(self.logs + tilt * self.losses, self.losses)
+        return Cumulant(*(self.releases * part for part in one))
 
     def rare(self, tilt: float, nats: float) -> tuple[float, int] | None:
         """From which loss on losses are so rare that few are expected, and how many there may be.
@@ -113,61 +149,26 @@ class Sketches(tuple[Sketch, ...]):
 
     __slots__ = ()
 
-    def cumulant(self, tilt: float) -> Reals:
+    def cumulant(self, tilt: float) -> Cumulant:
         """As of one."""
-        total: Reals = np.sum([sketch.cumulant(tilt) for sketch in self], axis=0)
-        return total
+        return Cumulant(*map(sum, zip(*(sketch.cumulant(tilt) for sketch in self), strict=True)))
 
     def deviation(self, tilt: float) -> float:
         """The standard deviation of the tilted sum, or what numbers of its size can tell."""
         _, mean, spread = self.cumulant(tilt)
-        return max(math.sqrt(float(spread)), 1e-5 * abs(float(mean)), 1e-8)
+        return max(math.sqrt(spread), 1e-5 * abs(mean), 1e-8)
 
-    def saddle(self, log_delta: float | None, epsilon: float | None) -> tuple[float, float]:
-        """The tilt for this delta, or for this level; the level, about.
-
-        Chernoff: log delta(x) <= K(c) - c x + c log c - (1 + c) log(1 + c), least in c.
-        """
-
-        def falls(log_c: float) -> bool:
-            c = math.exp(log_c)
-            value, slope, _ = self.cumulant(c)
-            if log_delta is None:
-                return bool(slope + log_c - math.log1p(c) < epsilon)
-            return bool(c * slope - value + math.log1p(c) + log_delta < 0)
-
-        nats = -log_delta if log_delta is not None else self._nats(epsilon)
-        steepest = _STEEPEST + _STEEPER * math.sqrt(2 * max(nats, 0.0))
-        low, high = _FLATTEST, math.log(steepest / self.deviation(0.0))
-        for _ in range(_DOUBLINGS):
-            if falls(high):
-                low, high = high, high + math.log(2)
-        for _ in range(45):
-            middle = (low + high) / 2
-            low, high = (middle, high) if falls(middle) else (low, middle)
-        best = c = math.exp(high)
+    def saddle(self, log_delta: float | None, epsilon: float | None) -> Saddle:
+        """For this delta, or at this level: with a tilt that lattices bear."""
+        found = saddle(self.cumulant, log_delta, epsilon)
+        steepest = _STEEPEST + _STEEPER * math.sqrt(max(-found.log_delta, 0.0))
+        best = c = min(found.c, steepest / self.deviation(0.0))
         value, _, spread = self.cumulant(c)
-        if log_delta is not None:
-            epsilon = float(value + c * math.log(c) - (1 + c) * math.log1p(c) - log_delta) / c
-            if epsilon < 0:
-                return self.saddle(None, 0.0)
-        assert epsilon is not None
         for share in _SHARES:  # a few huge losses may outweigh all others: leave these out
             other, _, less = self.cumulant(share * c)
-            if other - share * c * epsilon - value + c * epsilon < 3 and 2 * less < spread:
+            if other - value + (1 - share) * c * found.level < 3 and 2 * less < spread:
                 best, spread = share * c, less
-        return best, epsilon
-
-    def log_delta(self, epsilon: float) -> float:
-        """The logarithm of delta at this level, about: by Chernoff."""
-        c, _ = self.saddle(None, epsilon)
-        value = float(self.cumulant(c)[0])
-        return value - c * epsilon + c * math.log(c) - (1 + c) * math.log1p(c)
-
-    def _nats(self, epsilon: float | None) -> float:
-        """About the logarithm of 1/delta(level): of a Gaussian of this deviation."""
-        assert epsilon is not None
-        return max(epsilon - float(self.cumulant(0.0)[1]), 0.0) ** 2 / 2 / self.deviation(0.0) ** 2
+        return found._replace(c=best)
 
     def edge(
         self, tilt: float, nats: float, sign: int, most: float = math.inf
@@ -217,7 +218,7 @@ def planned(
     near: between which levels the answer is known to lie: half of a window may do then.
     """
     all_uses = Sketches(sketches)
-    tilt, answer = all_uses.saddle(log_delta, epsilon)
+    tilt, answer, _ = all_uses.saddle(log_delta, epsilon)
     nats = 2 * math.log(points) + math.log1p(tilt) + _SPARE  # of Q counts 1 + tilt times more
     window = all_uses.whole(tilt, nats)
     more = max(window.first - answer, 0.0)

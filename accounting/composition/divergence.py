@@ -36,8 +36,8 @@ from ..divergences.privacy_profile import delta_of, epsilon_of
 from ..figure import Figure
 from ..losses.continuous import allocated, profile
 from ..losses.continuous.mixture import LineLaw
-from ..losses.continuous.uses import batch_law, batched_renyi, continuous_noise, single_law
-from ..sampling import pure_removed
+from ..losses.continuous.uses import batched_renyi, continuous_loss, continuous_noise, single_law
+from ..sampling import loss_of
 
 _ZERO = Enclosure.exactly(0)
 _FEW_RESIDUES = 64
@@ -242,7 +242,8 @@ def without_outcomes(mechanism: Mechanism) -> _Allocated | _Noise | None:
         return _Allocated(mechanism, one)
     if (noise := continuous_noise(mechanism)) is None:
         return None
-    return _Noise(mechanism, noise, batch_law(mechanism))
+    loss = continuous_loss(mechanism)
+    return _Noise(mechanism, noise, loss if isinstance(loss, FixedSize) else None)
 
 
 @frozen
@@ -274,7 +275,7 @@ class _Allocated:
 
 @frozen
 class _Noise:
-    """Gaussian or Laplace. noise: as at its rate on the whole. batches: None if sampled else."""
+    """Gaussian or Laplace. noise: as at its rate on the whole. batches: of some users only."""
 
     mechanism: Mechanism
     noise: ContinuousNoise
@@ -289,7 +290,7 @@ class _Noise:
         return self._largest(lambda law: profile.measured([(law, 1)], figure, width))
 
     def renyi(self, order: Fraction, width: Fraction) -> Enclosure:
-        if self.batches is not None and self.batches.rate != 1:
+        if self.batches is not None:
             return batched_renyi(self.batches, order, width)
         if self._is_gaussian and self.noise.rate == 1:
             return Enclosure.exactly(order * squared(self.noise.move) / 2)
@@ -311,7 +312,7 @@ class _Noise:
         if self.noise.rate == 1:
             return refine(lambda: concentrated.laplace_supremum(move).value, width=width, cap=384)
         upper = refine(lambda: concentrated.laplace_supremum(move).value, width=_COARSE).upper
-        largest = pure_removed(ball(max(rate for _, rate in self._rates)), ball(move))
+        largest = loss_of(ball(max(rate for _, rate in self._rates)), True, ball(move))
         upper = min(upper, enclose(largest**2 / 2).upper)
         least = max(Fraction(self.renyi(order, _COARSE).lower) / order for order in _ORDERS)
         return Enclosure(least, upper).because(_OPEN)

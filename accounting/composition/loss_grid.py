@@ -6,7 +6,7 @@ composition (Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, "Connect the dots", P
 the chords of the profile). The error is of second order in the step. More mass, or mass at a larger
 loss, can only raise delta(level) as well.
 
-*Mechanisms* by what dominates them (`losses.bracket`).
+*Mechanisms* by what dominates them (`losses.product`).
 
 *Composed* in integers, rounded up: products of polynomials in integers are exact. What is cut off
 at either end becomes an infinite loss. Where there are too many points, the mass of every other one
@@ -32,10 +32,9 @@ from ...exact.precision import floor_of
 from ...losses.cells import Cell, listed_cells, on_lattice
 from ...losses.planning import Sketch
 from ...mechanisms.mechanism import Mechanism
-from ..losses.bracket import discrete_losses, moved
 from ..losses.law import Atoms
 from ..losses.listed import of_profile
-from ..losses.product import product_of
+from ..losses.product import moved, product_of
 from ..scenario import Use, scenarios
 from .composed import Composition
 
@@ -99,7 +98,7 @@ def _laws(mechanism: Mechanism, step: Fraction, tail: Fraction) -> list[Atoms]:
     found, log_tail = list[Atoms](), float(ball(tail).log().mid())
     for scenario in scenarios([Use(mechanism, 1)]):
         product = product_of(scenario, log_tail)
-        each, slack = discrete_losses(product, log_tail).dominating, product.charges().slack
+        each, slack = product.losses(log_tail), product.charges().slack
         loss = each[0][0] if each else _NOTHING
         if not isinstance(loss, Atoms):
             spread = math.sqrt(Sketch.of(*loss.sketch(), 1).cumulant(0.0)[2])

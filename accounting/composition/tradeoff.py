@@ -41,12 +41,11 @@ from flint import arb
 from ...exact import Enclosure, ExactInput, ParameterError, ball, exact, whole
 from ...exact.budget import OutOfTimeError
 from ...exact.precision import enclose, working_precision
-from ...mechanisms.allocation import allocation
 from ...mechanisms.continuous import continuous
 from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.mechanism import Mechanism, OnePair, OneWay, either_way
 from ...mechanisms.pair import TwoWayPair
-from ..losses.continuous.uses import line_law
+from ..losses.continuous.uses import continuous_loss
 from ..scenario import Scenario, Use, scenarios
 from .curves import (
     MOST_POINTS,
@@ -199,7 +198,7 @@ def _is_one_pair(uses: Sequence[Use]) -> bool:
     if (sides := sides_of(uses)) is not None:
         return sides.exact is not None and _is_one_pair(sides.exact)
     for mechanism, _ in uses:
-        if line_law(mechanism) is None and allocation(mechanism) is None:
+        if isinstance(continuous_loss(mechanism), FixedSize | None):
             inner = either_way(mechanism)
             if isinstance(inner, FixedSize):
                 if inner.rate != 1:
@@ -233,7 +232,7 @@ def one_pair(mechanism: Mechanism) -> tuple[Mechanism, Mechanism] | None:
         inner = evolve(noise, neighbours="add-remove", rate=inner.rate)
     elif (noise := continuous(inner)) is not None:
         inner = evolve(noise, neighbours="add-remove")
-    elif line_law(inner) is None and allocation(inner) is None:
+    elif continuous_loss(inner) is None:
         pair = next(iter(inner.pairs()), None)
         if isinstance(pair, TwoWayPair):
             pair = pair.pair

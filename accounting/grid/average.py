@@ -25,12 +25,12 @@ below, what they were raised by is charged.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby
 from statistics import NormalDist
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from attrs import evolve, frozen
@@ -63,26 +63,24 @@ _POINT = 20_000  # units of work
 
 @frozen(eq=False)
 class Spread:
-    """The sum of `count` of t ratios, divided by t: Q-masses from above, at 0 and at the points
-    first, first + 1, ...; the masses of T under Q and under P, off by the factor 1 + off.
+    """The sum of `count` of t ratios, divided by t. rows: at the points first, first + 1, ... the
+    Q-masses from above; the masses of T under Q and under P, off by the factor 1 + off.
 
-    missing: what was cut off of all sums of so many weighs at most this. raised: by at most so much
-    more, in all, are q and p.
+    zero: the Q-mass from above at 0. missing: what was cut off of all sums of so many weighs at
+    most this. raised: by at most so much more, in all, are q and p.
     """
 
     count: int
     step: Fraction
     first: int
     zero: float
-    above: _Floats
-    q: _Floats
-    p: _Floats
+    rows: _Floats
     missing: float = 0.0
     off: float = 0.0
     raised: float = 0.0
 
     def __len__(self) -> int:
-        return len(self.above)
+        return int(self.rows.shape[1])
 
     @property
     def points(self) -> _Floats:
@@ -98,7 +96,7 @@ class Spread:
         """P(T = k) and Q(T = k)."""
         return [
             (arb(p, p * self.off * _HAIR + self.raised), arb(q, q * self.off * _HAIR + self.raised))
-            for p, q in zip(self.p.tolist(), self.q.tolist(), strict=True)
+            for q, p in self.rows[1:].T.tolist()
         ]
 
     def plus(self, other: Spread) -> Spread:
@@ -120,68 +118,59 @@ class Spread:
             found = _met(a, b, kernels, points)
             return 2 * found if a is b else found + _met(b, a, kernels, points)
 
-        above = summed(one.above, other.above, split)
-        above[: len(one)] += one.zero * other.above + other.zero * one.above
-        q = summed(one.q, other.q, rounded)
+        (above, q, p), (their_above, their_q, their_p) = one.rows, other.rows
         if one is other:
-            p = summed(one.p, one.q, rounded)
-        else:
+            their_above, their_q = above, q
+        rows = np.array(
+            [
+                summed(above, their_above, split),
+                summed(q, their_q, rounded),
+                summed(p, their_q, rounded),
+            ]
+        )
+        rows[0, : len(one)] += one.zero * their_above + other.zero * above
+        if one is not other:
             share = one.count / (one.count + other.count)
-            p = share * summed(one.p, other.q, rounded)
-            p += (1 - share) * summed(one.q, other.p, rounded)
+            rows[2] = share * rows[2] + (1 - share) * summed(q, their_p, rounded)
         return Spread(
             one.count + other.count,
             one.step,
             one.first,
             one.zero * other.zero,
-            np.maximum(above, _FLOOR),
-            np.maximum(q, _FLOOR),
-            np.maximum(p, _FLOOR),
+            np.maximum(rows, _FLOOR),
             off=one.off + other.off + (len(one) + 8) * _UNIT,
-            raised=2 * (one.raised + other.raised + len(above) * _FLOOR),
+            raised=2 * (one.raised + other.raised + points * _FLOOR),
         )
-
-    def _moved(self, move: Callable[[_Floats], _Floats], **changes: Any) -> Self:
-        """With all masses at other points."""
-        above, q, p = (move(masses) for masses in (self.above, self.q, self.p))
-        return evolve(self, above=above, q=q, p=p, **changes)
 
     def _refined(self) -> Spread:
         """On a lattice of half the step."""
-
-        def spaced(masses: _Floats) -> _Floats:
-            found = np.zeros(2 * len(masses) - 1)
-            found[::2] = masses
-            return found
-
-        return self._moved(spaced, step=self.step / 2, first=2 * self.first)
+        rows = np.zeros((3, 2 * len(self) - 1))
+        rows[:, ::2] = self.rows
+        return evolve(self, rows=rows, step=self.step / 2, first=2 * self.first)
 
     def _padded(self, first: int, last: int) -> Spread:
         ends = (self.first - first, last - self.first - len(self))
-        return self._moved(lambda masses: np.pad(masses, ends), first=first)
+        return evolve(self, rows=np.pad(self.rows, ((0, 0), ends)), first=first)
 
     def kept(self, steps: int, step: Fraction, tail: float, most: int) -> Spread:
         """Without the ends that weigh little, about e^tail; as fine as so many points allow."""
         blocks, points = steps / self.count, self.points
-        rest = np.cumsum((self.above * blocks * (1 + np.exp(points)))[::-1])[::-1]
+        rest = np.cumsum((self.rows[0] * blocks * (1 + np.exp(points)))[::-1])[::-1]
         last = max(int((rest > math.exp(tail)).sum()), 2)
-        below = np.log(self.zero + np.cumsum(self.above))
+        below = np.log(self.zero + np.cumsum(self.rows[0]))
         near = math.log(_LITTLE * float(step) / math.sqrt(blocks))
         little = (below <= tail) | ((blocks * below <= tail) & (points <= near))
         first = min(int(little.sum()), last - 2)
         fall = np.arange(-first, 0) * float(self.step)
-        above, q, p = (masses[first:last].copy() for masses in (self.above, self.q, self.p))
-        for masses, ends in ((q, self.q), (p, self.p)):
-            masses[0] += ends[:first].sum()
-            masses[-1] += ends[last:].sum()
-        above[0] += _HAIR * float((self.above[:first] * np.exp(fall)).sum())
+        rows, below = self.rows[:, first:last].copy(), self.rows[0, :first]
+        rows[1:, 0] += self.rows[1:, :first].sum(axis=1)
+        rows[1:, -1] += self.rows[1:, last:].sum(axis=1)
+        rows[0, 0] += _HAIR * float((below * np.exp(fall)).sum())
         found = evolve(
             self,
             first=self.first + first,
-            zero=self.zero + _HAIR * float((self.above[:first] * -np.expm1(fall)).sum()),
-            above=above,
-            q=q,
-            p=p,
+            zero=self.zero + _HAIR * float((below * -np.expm1(fall)).sum()),
+            rows=rows,
             missing=_HAIR * (1 + self.off) ** 2 * float(rest[last]) if last < len(self) else 0.0,
             off=self.off + (len(self) + 8) * _UNIT,
         )
@@ -199,6 +188,8 @@ class AllocatedLoss(LossLaw):
     removing: bool
     log_tail: float
 
+    is_exact = False
+
     def largest(self) -> arb:
         """There is none, either way round."""
         return arb.pos_inf()
@@ -206,7 +197,7 @@ class AllocatedLoss(LossLaw):
     def sketch(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Losses and logarithms of masses, of the one that dominates, about."""
         spread = averaged(self.noise, self.steps, *_ROUGHLY)
-        logs, losses = np.log(np.maximum(spread.above, _RAREST)), spread.points
+        logs, losses = np.log(np.maximum(spread.rows[0], _RAREST)), spread.points
         return (losses, logs + losses) if self.removing else (-losses, logs)
 
     def cells(self, step: arb, tilt: float, points: int) -> Cells:
@@ -216,7 +207,7 @@ class AllocatedLoss(LossLaw):
         spread = averaged(self.noise, self.steps, width, self.log_tail + _MORE, points)
         sign, up = 1 if self.removing else -1, 1 + arb(spread.off)
         losses = [sign * k * ball(spread.step) for k in spread.places]
-        masses = [arb(above) * up for above in spread.above]
+        masses = [arb(above) * up for above in spread.rows[0].tolist()]
         if self.removing:
             masses = [mass * loss.exp() for mass, loss in zip(masses, losses, strict=True)]
         attained = []
@@ -278,9 +269,7 @@ def _one(noise: Fraction, steps: int, step: Fraction, tail: float, most: int) ->
             step,
             first,
             upper_float(q[0] - share),
-            np.maximum([upper_float(mass) for mass in above], _FLOOR),
-            _of_statistic(q),
-            _of_statistic(means),
+            np.maximum([[*map(upper_float, above)], *map(_of_statistic, (q, means))], _FLOOR),
             missing=upper_float(steps * q[-1] + means[-1]),
             off=8 * _UNIT,
             raised=len(points) * _FLOOR,
@@ -297,12 +286,10 @@ def _cells(places: Sequence[arb]) -> list[arb]:
     return [below[0], *between, above[-1]]
 
 
-def _of_statistic(cells: Sequence[arb]) -> _Floats:
+def _of_statistic(cells: Sequence[arb]) -> list[float]:
     """The cells' masses, those at the ends with what is beyond."""
     masses = [float(mass.mid()) for mass in cells]
-    inner = np.array([masses[0] + masses[1], *masses[2:-1], masses[-1]])
-    found: _Floats = np.maximum(inner, _FLOOR)
-    return found
+    return [masses[0] + masses[1], *masses[2:-1], masses[-1]]
 
 
 class _Kernel(NamedTuple):

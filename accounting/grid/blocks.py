@@ -28,7 +28,6 @@ squared, or times how far log p bends in them, matters.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -49,6 +48,7 @@ from ...mechanisms.pair import Pair, SampledPair
 from ...mechanisms.shift_pair import ShiftPair
 from ..losses.law import LossLaw
 from ..losses.of_pair import window
+from ..sampling import loss_of, losses_of
 
 _Floats: TypeAlias = NDArray[np.float64]
 _Points: TypeAlias = NDArray[np.int64]
@@ -93,6 +93,8 @@ class BlockLoss(LossLaw):
     log_tail: float
     flat: float
 
+    is_exact = False
+
     @staticmethod
     def of(pair: Pair, log_tail: float, uses: int) -> BlockLoss | None:
         """Of noise that is shifted, sampled or not; None of anything else.
@@ -131,8 +133,7 @@ class BlockLoss(LossLaw):
 
     def sketch(self) -> tuple[_Floats, _Floats]:
         """Losses and logarithms of masses, of the points that are looked at to choose by."""
-        logs, losses = self.about
-        return losses, logs
+        return self._sketch
 
     def cells(self, step: arb, tilt: float, points: int) -> Cells:
         """What dominates: P's masses at most. Attained is as much as P's at least, Q's at most.
@@ -184,13 +185,8 @@ class BlockLoss(LossLaw):
 
     def _loss(self, plain: arb | None) -> arb:
         """The loss where that of `facing` is this; None: infinite."""
-        rate = ball(self.rate)
-        if self.rate == 1:
-            return arb.pos_inf() if plain is None else plain
-        if plain is None:
-            return arb.pos_inf() if self.removing else -(1 - rate).log()
-        sign = 1 if self.removing else -1
-        return sign * (rate * (sign * plain).expm1()).log1p()
+        plain = arb.pos_inf() if plain is None else plain
+        return plain if self.rate == 1 else loss_of(ball(self.rate), self.removing, plain)
 
     def _masses(self, mass: _Mass) -> tuple[arb, arb]:
         """P and Q."""
@@ -324,24 +320,16 @@ class BlockLoss(LossLaw):
         return law.log_pmf(xs), law.log_pmf(xs - self.facing.shift)
 
     def _looked_at(self, log_p: _Floats, log_q: _Floats) -> tuple[_Floats, _Floats]:
-        """Logarithms of P's masses and losses."""
-        plain = log_p - log_q
-        if self.rate == 1:
-            return log_p, plain
-        rate = float(self.rate)
-        sign = 1 if self.removing else -1
-        losses = sign * np.logaddexp(math.log1p(-rate), math.log(rate) + sign * plain)
-        if not self.removing:
-            return log_p, losses
-        return np.logaddexp(math.log1p(-rate) + log_q, math.log(rate) + log_p), losses
+        """Losses, and logarithms of P's masses."""
+        return losses_of(float(self.rate), self.removing, log_p - log_q, log_p)
 
     def _matters(self, step: float, tilt: float, points: int) -> _Matters:
-        logs, losses = self.about
+        losses, logs = self._sketch
         scale = cumulant_of(logs + tilt * losses, losses).value
         flat = self.flat * (_FEW / points) ** 2
 
         def matters(counts: _Points, p: _Floats, q: _Floats, bends: _Floats) -> _Flags:
-            logs, losses = self._looked_at(p, q)
+            losses, logs = self._looked_at(p, q)
             height = logs + tilt * losses
             height = np.maximum(height[1:], height[:-1]) + np.log(counts) - scale
             share, width = np.exp(np.minimum(height, 0.0)), np.abs(np.diff(losses)) / step
@@ -352,8 +340,7 @@ class BlockLoss(LossLaw):
         return matters
 
     @cached_property
-    def about(self) -> tuple[_Floats, _Floats]:
-        """Logarithms of the masses of blocks, and their losses."""
+    def _sketch(self) -> tuple[_Floats, _Floats]:
 
         def matters(counts: _Points, p: _Floats, q: _Floats, bends: _Floats) -> _Flags:
             falls = np.maximum(np.abs(np.diff(p)), np.abs(np.diff(q)))
@@ -363,7 +350,7 @@ class BlockLoss(LossLaw):
         logs, losses = [], []
         for low, high in self._stretches:
             xs, p, q = self._halved(low, high, matters)
-            height, loss = self._looked_at(p, q)
+            loss, height = self._looked_at(p, q)
             half = np.clip(np.abs(np.diff(height)) / 2, 1e-9, 1e3)
             sums = (height[1:] + height[:-1]) / 2 + half + np.log(-np.expm1(-2 * half) / (2 * half))
             alone = np.diff(xs) == 1  # an outcome: the one at the end
@@ -371,7 +358,7 @@ class BlockLoss(LossLaw):
             losses.append(np.where(alone, loss[1:], (loss[1:] + loss[:-1]) / 2))
         all_logs, all_losses = np.concatenate(logs), np.concatenate(losses)
         finite = np.isfinite(all_logs) & np.isfinite(all_losses)
-        return all_logs[finite], all_losses[finite]
+        return all_losses[finite], all_logs[finite]
 
 
 def _share(cell: Cell, step: arb) -> Cell:

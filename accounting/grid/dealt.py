@@ -33,7 +33,7 @@ from ...losses.lattice import Power, Weights, added, weights_of
 from ...losses.planning import Sketch, Sketches, Window
 from ..losses.continuous.sampled_gaussian import SampledGaussian
 from ..losses.law import LossLaw
-from .cells import DividedLoss, tail
+from .cells import DividedLoss
 
 _ROUNDED = 1e-3  # of the variance of T, by which rounding may raise it
 _WIDE, _MOST_POINTS = 16.0, 1 << 15  # deviations that the points span
@@ -90,7 +90,7 @@ class DealtSteps(LossLaw):
         step = arb(2.0 ** math.floor(math.log2(math.sqrt(variance) * fine)))
         uses = self._uses(loss, step)
         sides = [Sketches(_sketch(*use, step, which) for use in uses) for which in (0, 1)]
-        tilt = min(self.tilt, sides[0].saddle(self.log_tail + _NATS, None)[0])
+        tilt = min(self.tilt, sides[0].saddle(self.log_tail + _NATS, None).c)
         windows = [side.whole(tilt, _NATS) for side in sides]
         low, high = min(windows), max(windows, key=lambda one: one.first + one.length)
         window = Window(low.first, high.first + high.length - low.first, high.up, low.down)
@@ -113,7 +113,7 @@ class DealtSteps(LossLaw):
         law, q, found = loss.law, ball(loss.law.rate), dict[int, Pair]()
         cells = loss.cells(step, self.tilt, _MOST_POINTS).cells  # rising
         ends = [((cell.low + cell.high) // 2, cell.p, cell.q) for cell in cells]
-        for k, *both in [*ends, (cells[-1].high, *tail(law, step * cells[-1].high))]:
+        for k, *both in [*ends, (cells[-1].high, *law.tail(step * cells[-1].high))]:
             mixed, plain = both if self.removing else both[::-1]
             user, before = (mixed - (1 - q) * plain) / q, found.get(k, (arb(0), arb(0)))
             found[k] = before[0] + user.max(arb(0)), before[1] + plain

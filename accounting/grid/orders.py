@@ -23,7 +23,6 @@ from ...exact.rounding import is_infinite
 from ...losses.cells import Loss, on_lattice
 from ...losses.planning import Sketch
 from ..divergences.largest_loss import largest_loss
-from ..losses.bracket import Losses, discrete_losses, losses_of
 from ..losses.law import Atoms
 from ..losses.product import Product, product_of
 from ..scenario import Use
@@ -38,42 +37,31 @@ _LEAST = 2.0**-40  # step
 
 def renyi_by_cells(use: Use, order: Fraction) -> Enclosure:
     """D_a of these uses, all in one direction. Raises ArithmeticError where none are known."""
-    one = (Use(use.mechanism, 1),)
     with working_precision(_BITS):
-        _, others = losses_of(one, -math.inf, -_CLOSE)
-        product = product_of(others, -math.inf)
-        if others and not product.factors:
+        product = product_of((Use(use.mechanism, 1),), -math.inf)
+        if not (product.factors or product.continuous):
             return Enclosure.exactly(0)
-        below = _measured(one, product if product.is_exact else product.fixed(0), order)
-        above = below if product.is_exact else _measured(one, product, order)
+        below = _measured(product.fixed(0), order)
+        above = below if product.is_exact else _measured(product, order)
         return Enclosure(below.lower, above.upper).times(use.times)
 
 
-def _measured(one: tuple[Use, ...], product: Product, order: Fraction) -> Enclosure:
-    def losses(tail: float) -> Losses:
-        beside, _ = losses_of(one, -math.inf, tail)
-        return beside if beside.dominating else discrete_losses(product, tail)
-
+def _measured(product: Product, order: Fraction) -> Enclosure:
     tilt = float(order) - 1
-    here = Sketch.of(*_only(losses(-_CLOSE)).sketch(), 1).cumulant(0.0)
+    here = Sketch.of(*_only(product, -_CLOSE).sketch(), 1).cumulant(0.0)
     # of a Gaussian: as far out as the tilt moves it, and as little
-    found = losses(-_CLOSE - tilt**2 * max(here[2], 0.0))
-    loss = _only(found)
+    loss = _only(product, -_CLOSE - tilt**2 * max(here[2], 0.0))
     curvature = max(float(Sketch.of(*loss.sketch(), 1).cumulant(tilt)[2]), 0.0)
     if not math.isfinite(curvature):
         raise DoesNotApplyError("how far the losses spread is not known in floats")
     step = ball(Fraction(2) ** math.floor(math.log2(max(math.sqrt(curvature) / _FINE, _LEAST))))
     cells, charges = loss.cells(step, tilt, _POINTS), product.charges()
-    less, more = charges.less_p + charges.slack, charges.less_q + charges.slack
     a, above, below = ball(order), arb(0), arb(0)
     moved = on_lattice(cells.cells, cells.missing, step)
     for k, (mass, _) in moved.masses.items():
         above += mass * ((a - 1) * k * step).exp()
-    attained = cells.cells if cells.attained is None else cells.attained
-    if not found.is_exact and cells.attained is None:
-        attained = found.attained[0][0].cells(step, tilt, _POINTS).cells
-    for cell in attained:
-        p, q = cell.p.lower() - less, cell.q.upper() + more
+    for cell in cells.cells if cells.attained is None else cells.attained:
+        p, q = cell.p.lower() - charges.of_p, cell.q.upper() + charges.of_q
         if p > 0 and q > 0:
             below += (a * p.log() + (1 - a) * q.log()).exp()
     if charges.slack > 0 or not loss.escaping() <= 0:
@@ -93,8 +81,8 @@ def _largest(product: Product, loss: Loss) -> arb:
     return arb.pos_inf() if is_infinite(max(ends)) else ball(Fraction(max(ends)))
 
 
-def _only(losses: Losses) -> Loss:
-    (loss, _), *others = losses.dominating
+def _only(product: Product, log_tail: float) -> Loss:
+    (loss, _), *others = product.losses(log_tail)
     if others or isinstance(loss, AllocatedLoss):
         raise DoesNotApplyError("it is not one loss whose cells are known")
     if isinstance(loss, Atoms) and not len(loss):

@@ -48,7 +48,6 @@ from ...mechanisms.sampled import Sampled
 from ...mechanisms.vector import vector
 from ..composition.composed import Composition, Use
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
-from ..losses.bracket import discrete_losses, losses_of
 from ..losses.law import Atoms
 from ..losses.product import product_of
 from ..scenario import scenarios
@@ -141,11 +140,9 @@ def _on_lattice(parts: Parts, delta: Fraction | None, epsilon: Fraction | None) 
     log_tail = float(ball(tail).log().mid())
     ways = scenarios(uses) if uses else ((),)
     for way in range(2 if any(not one.two_way for one, _ in profiles) else len(ways)):
-        beside, others = losses_of(ways[way % len(ways)], log_tail, log_tail)
-        product = product_of(others, log_tail)
+        product = product_of(ways[way % len(ways)], log_tail)
         losses: list[tuple[Loss, int]] = [
-            *beside.dominating,
-            *discrete_losses(product, log_tail).dominating,
+            *product.losses(log_tail),
             *((profile_law(one, tail / counted.total(), way == 1), n) for one, n in profiles),
         ]
         *_, last = refined(

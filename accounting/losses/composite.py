@@ -9,30 +9,32 @@ time, never soundness.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
 
-from attrs import frozen
-from flint import acb, arb
+from attrs import field, frozen
+from flint import acb, arb, ctx
 
-from ...exact.number import Real
-from ...exact.roots import float_root
-from ...losses.planning import Cumulant
+from ...exact.enclosure import Enclosure
+from ...exact.number import Real, ball
+from ...exact.precision import enclose_between
+from ...losses.lattice import Charged
+from ...losses.planning import Cumulant, Saddle, saddle
 from .law import Atoms, Lattice, LossLaw
 
 NO_LATTICE = "non-lattice privacy-loss distribution (PLD)"  # why what is composed may stay wide
 
 _FINEST = 10_000  # how many times finer than a part's lattice that of the sum may be
 _LONGEST = 20_000  # bits of an exact probability
-_LEAST, _LARGEST = 1e-9, 1e12  # the real parts c that are considered
 
 
 @frozen
 class Together:
-    """Losses, each taken so many times, all independent."""
+    """Losses, each taken so many times, all independent; what is charged for besides."""
 
     parts: Sequence[tuple[LossLaw, int]]
+    charges: Charged = field(factory=Charged)
 
     def escaping(self) -> arb:
         """P(L = infinity): 1 minus the probability that no part is infinite."""
@@ -61,6 +63,55 @@ class Together:
     def missing(self) -> arb:
         """At most this P-mass is left out of `transform`."""
         return sum((times * law.missing() for law, times in self.parts), arb(0))
+
+    def surely(self) -> arb:
+        """delta is nowhere less: infinite losses, but for what is charged."""
+        return self.escaping() - self.charges.of_p
+
+    def beyond(self, odds: arb) -> Enclosure:
+        """delta(level) by infinite losses alone, odds = e^level."""
+        exactly = self.exactly_escaping()
+        if exactly is not None and self.charges.are_none and self.missing() == 0:
+            return Enclosure.exactly(exactly)
+        lower = self.surely() - odds * self.charges.of_q
+        upper = self.escaping() + self.missing() + self.charges.above(odds)
+        return enclose_between(lower.min(arb(1)), upper.min(arb(1)))
+
+    def is_beyond(self, epsilon: Fraction) -> bool:
+        """Does no finite loss exceed epsilon, for certain? What is left out may be larger."""
+        if self.is_void():
+            return True
+        summit = self.summit()
+        over = self.largest() <= ball(epsilon) if summit is None else summit <= epsilon
+        return bool(over and self.missing() <= 0)
+
+    def largest_level(self, delta: Fraction) -> Enclosure:
+        """A level >= 0 beyond which delta(level) is at most this delta, where one is known.
+
+        So it is beyond the largest finite loss, where infinite ones weigh no more: also just as
+        much.
+        """
+        summit = self.summit()
+        if summit is not None:
+            summit = max(summit, Fraction(0))
+            met = self.beyond(ball(summit).exp()).at_most(delta)
+            return Enclosure.exactly(summit) if met else Enclosure.infinite()
+        if not self.beyond(arb(1)).at_most(delta) or not self.charges.are_none:
+            return Enclosure.infinite()
+        return enclose_between(arb(0), self.largest().max(arb(0)))
+
+    def never_below(self, target: arb) -> Enclosure:
+        """epsilon where infinite losses alone may weigh more than the target.
+
+        Infinite if they are certain; else Q may give their outcomes up to `of_q`, so that
+        delta(level) >= surely - e^level of_q.
+        """
+        gain, leak = self.surely() - target, self.charges.of_q
+        if not gain > 0:
+            return Enclosure.unknown()
+        if leak == 0:
+            return Enclosure.infinite()
+        return enclose_between((gain / leak).log(), arb.pos_inf())
 
     def is_void(self) -> bool:
         """Does some part have no finite loss at all?"""
@@ -147,45 +198,13 @@ def _is_constant(law: LossLaw) -> TypeGuard[Atoms]:
     return isinstance(law, Atoms) and len(law) == 1 and law.lattice is None
 
 
-class Saddle(NamedTuple):
-    """A line Re s = c, a level, and what delta(level) is there, about."""
-
-    c: float
-    level: float
-    log_delta: float
-
-
-def saddle_at(composite: Together, level: float) -> Saddle:
-    """The saddle point of e^(K(s) - s level)/(s (s+1)) on s > 0."""
-
-    def slope(log_c: float) -> float:
-        c = math.exp(log_c)
-        return composite.cumulant(c).slope - level - 1 / c - 1 / (c + 1)
-
-    return _saddle(composite, math.exp(rising_root(slope)), level)
-
-
-def saddle_for(composite: Together, log_delta: float) -> Saddle:
-    """The saddle point at the level >= 0 where delta is about e^log_delta."""
-
-    def at(log_c: float) -> Saddle:
-        return _saddle(composite, math.exp(log_c))
-
-    saddle = at(rising_root(lambda log_c: log_delta - at(log_c).log_delta))
-    return saddle if saddle.level > 0 else saddle_at(composite, 0.0)
-
-
-def _saddle(composite: Together, c: float, level: float | None = None) -> Saddle:
-    value, slope, curvature = composite.cumulant(c)
-    where = slope - 1 / c - 1 / (c + 1) if level is None else level
-    curvature += 1 / c**2 + 1 / (c + 1) ** 2
-    height = value - c * where - math.log(c) - math.log1p(c)
-    return Saddle(c, where, height - 0.5 * math.log(2 * math.pi * curvature))
-
-
-def rising_root(function: Callable[[float], float]) -> float:
-    """About where a rising function of log c is 0, within the range of c."""
-    return float_root(function, math.log(_LEAST), math.log(_LARGEST), 1e-5)
+def saddle_towards(composite: Together, target: arb) -> Saddle | None:
+    """The saddle point where delta is about the target; None if it never falls so low."""
+    rest = composite.surely()
+    if rest > target:
+        return None
+    finite = (target - rest).mid().max(target.mid() * arb(2) ** -ctx.prec)
+    return saddle(composite.cumulant, float(finite.log().mid()), None)
 
 
 def common_step(a: Fraction, b: Fraction) -> Fraction:

@@ -30,8 +30,9 @@ from flint import acb, arb, ctx
 from ...exact.budget import OutOfTimeError, spend
 from ...exact.number import ball
 from ...exact.precision import floor_of
+from ...losses.planning import Saddle
 from ..divergences.privacy_profile import Event, overlooked, shortfall
-from .composite import Saddle, Together, aliases, period
+from .composite import Together, aliases, period
 
 _BLOCK = 16  # so few nodes are evaluated one by one
 _CLOSED = 30  # units of work that a transform takes; a listed one takes one an outcome

@@ -15,7 +15,7 @@ from attrs import frozen
 from flint import acb, arb, ctx
 
 from ...exact import Real, ball, working_precision
-from ...losses.cells import Cells, Reals, listed_cells
+from ...losses.cells import Cells, Loss, Reals, listed_cells
 from ...losses.planning import Cumulant, cumulant_of
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.theta import theta, theta_at_zero
@@ -35,12 +35,9 @@ class Lattice:
     summit: Fraction | None  # None: unbounded
 
 
-class LossLaw:
-    """A privacy loss, known by its transform, by its cells, or by both; balls are at the working
-    precision.
-
-    No outcome is left out, no loss is infinite and none are on a lattice, where a law does not say
-    otherwise.
+class LossLaw(Loss):
+    """A privacy loss, known by its transform, by its cells, or by both; on no lattice, where a law
+    does not say otherwise.
     """
 
     @property
@@ -50,28 +47,11 @@ class LossLaw:
 
     @property
     def exactly_escaping(self) -> Fraction | None:
-        """The same as an exact number, where it is known: plateaus are compared with it."""
+        """P(L = infinity) as an exact number, where it is known: plateaus are compared with it."""
         return Fraction(0)
 
     def escaping(self) -> arb:
-        """P(L = infinity)."""
         return ball(self.exactly_escaping or 0)
-
-    def missing(self) -> arb:
-        """P of the outcomes that are left out."""
-        return arb(0)
-
-    def largest(self) -> arb:
-        """The supremum of the finite losses."""
-        raise NotImplementedError
-
-    def sketch(self) -> tuple[Reals, Reals]:
-        """Losses, and logarithms of masses, about."""
-        raise NotImplementedError
-
-    def cells(self, step: arb, tilt: float, points: int) -> Cells:
-        """As of `losses.cells.Loss`."""
-        raise NotImplementedError
 
     def transform(self, s: acb) -> acb:
         """E_P e^(sL) over the outcomes with a finite loss; also on wide balls."""

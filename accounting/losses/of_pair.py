@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import lru_cache, singledispatch
+from functools import lru_cache
 
 import numpy as np
 from attrs import evolve
@@ -24,9 +24,9 @@ from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
 from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
-from ...mechanisms.shift_pair import ShiftPair, WrappedPair
+from ...mechanisms.shift_pair import ShiftPair
 from ..divergences.finite_sums import is_listed, listed
-from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, LossLaw
+from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice
 
 MOST_OUTCOMES = 4_000_000  # that are listed
 _OUTCOME = 2  # units of work
@@ -35,32 +35,59 @@ _MOST_STEPS = 64  # of the Euclidean algorithm for a common ratio
 _LARGEST_EXPONENT = 10**6
 
 
-@singledispatch
-def loss_law(pair: Pair, log_tail: float) -> LossLaw:
-    """The loss law of this pair at the working precision.
+def closed_law(pair: Pair) -> LaplaceLoss | GaussianLoss | None:
+    """The loss law where its transform is a formula."""
+    if isinstance(pair, ResponsePair):
+        return LaplaceLoss(pair.epsilon, exactly_escaping=pair.delta)
+    law = pair.law.simplest() if isinstance(pair, ShiftPair) else None
+    if isinstance(pair, ShiftPair) and isinstance(law, DiscreteLaplace):
+        return LaplaceLoss(law.loss_limit(1), pair.shift)
+    if isinstance(pair, ShiftPair) and isinstance(law, DiscreteGaussian):
+        return GaussianLoss(law, pair.shift)
+    return None
+
+
+def listed_law(pair: Pair, log_tail: float) -> Atoms:
+    """The loss law of this pair at the working precision, loss by loss.
 
     log_tail: where outcomes must be left out, their P-mass has about this logarithm.
     """
-    raise TypeError(f"not a pair of distributions: {type(pair).__name__}")
-
-
-@loss_law.register
-def _(pair: ResponsePair, log_tail: float) -> LossLaw:
-    return LaplaceLoss(pair.epsilon, exactly_escaping=pair.delta)
-
-
-@loss_law.register
-def _(pair: SampledPair, log_tail: float) -> LossLaw:
-    plain = pair.facing
+    if isinstance(pair, FinitePair):
+        return _finite(pair)
+    if isinstance(pair, MixturePair):
+        return _mixed(pair, log_tail)
+    if isinstance(pair, TwoWayPair):
+        return _two_way(listed_law(pair.pair, log_tail))
+    plain, rate, removing = pair, Fraction(1), True
+    if isinstance(pair, SampledPair):
+        plain, rate, removing = pair.facing, pair.rate, pair.removing
     if isinstance(plain, ShiftPair) and not is_listed(plain):
-        return windowed(plain, log_tail, pair.rate, pair.removing)
-    outcomes = listed(pair)
-    exactly = pair.rate * plain.delta if isinstance(plain, ResponsePair) else None
-    return _from_balls(outcomes.p, outcomes.q, exactly if pair.removing else Fraction(0))
+        found = windowed(plain, log_tail, rate, removing)
+    else:
+        found = _whole(pair, ctx.prec)
+    if isinstance(plain, ResponsePair):
+        found = evolve(found, exactly_escaping=plain.delta * rate if removing else Fraction(0))
+    closed = closed_law(pair)
+    return found if closed is None else evolve(found, lattice=closed.lattice)
 
 
-@loss_law.register
-def _(pair: MixturePair, log_tail: float) -> LossLaw:
+@lru_cache(maxsize=8)
+def _whole(pair: Pair, bits: int) -> Atoms:
+    """All outcomes. Kept, since one answer asks for them several times at the same precision."""
+    p, q, _ = listed(pair)
+    known = pair.steps() if isinstance(pair, ListedPair) else None
+    spend(_OUTCOME * len(p))
+    if known is None:
+        return _from_balls(p, q)
+    each = zip(p, known.multiples, strict=True)
+    multiples = [(mass, k) for mass, k in each if k is not None]
+    escapes = [a for a, b in zip(p, q, strict=True) if b == 0 and a != 0]
+    some, ks = [mass for mass, _ in multiples], [k for _, k in multiples]
+    exactly = None if escapes else Fraction(0)
+    return _on_multiples(some, ks, known.unit, sum(escapes, arb(0)), exactly)
+
+
+def _mixed(pair: MixturePair, log_tail: float) -> Atoms:
     """Their masses, as likely as each; and no loss."""
     masses, losses = ([ball(pair.rest)], [arb(0)]) if pair.rest else ([], [])
     escaping, missing, exactly = arb(0), arb(0), [Fraction(0)]
@@ -73,19 +100,6 @@ def _(pair: MixturePair, log_tail: float) -> LossLaw:
             exactly.append(weight * law.exactly_escaping)
     known = sum(exactly, Fraction(0)) if len(exactly) > len(pair.parts) else None
     return Atoms(masses, losses, escaping, missing, exactly_escaping=known)
-
-
-@loss_law.register
-def _of_listed(pair: ListedPair, log_tail: float) -> Atoms:
-    p, q = pair.masses()
-    exactly = None if any(b == 0 and a != 0 for a, b in zip(p, q, strict=True)) else Fraction(0)
-    if (known := pair.steps()) is None:
-        return _from_balls(p, q, exactly)
-    each = zip(p, known.multiples, strict=True)
-    multiples = [(mass, k) for mass, k in each if k is not None]
-    escaping = sum((a for a, b in zip(p, q, strict=True) if b == 0), arb(0))
-    some, ks = [mass for mass, _ in multiples], [k for _, k in multiples]
-    return _on_multiples(some, ks, known.unit, escaping, exactly)
 
 
 def _on_multiples(
@@ -101,11 +115,6 @@ def _on_multiples(
     lattice = Lattice(unit, Fraction(first), Fraction(step), Fraction(max(multiples, default=0)))
     losses = [k * ball(unit) for k in multiples]
     return Atoms(list(masses), losses, escaping, arb(0), lattice, exactly)
-
-
-@loss_law.register
-def _(pair: TwoWayPair, log_tail: float) -> LossLaw:
-    return _two_way(listed_law(pair.pair, log_tail))
 
 
 def _two_way(law: Atoms) -> Atoms:
@@ -127,44 +136,6 @@ def _two_way(law: Atoms) -> Atoms:
     masses.append(rest.max(arb(0)))
     losses.append(arb(0))
     return Atoms(masses, losses, law.escaping(), law.missing(), None, law.exactly_escaping)
-
-
-@loss_law.register
-def _(pair: WrappedPair, log_tail: float) -> LossLaw:
-    return _wrapped(pair, ctx.prec)
-
-
-@loss_law.register
-def _(pair: ShiftPair, log_tail: float) -> LossLaw:
-    law = pair.law.simplest()
-    if isinstance(law, DiscreteLaplace):
-        return LaplaceLoss(law.loss_limit(1), pair.shift)
-    if isinstance(law, DiscreteGaussian):
-        return GaussianLoss(law, pair.shift)
-    return windowed(pair, log_tail)
-
-
-def listed_law(pair: Pair, log_tail: float) -> Atoms:
-    """The same law, loss by loss."""
-    law = loss_law(pair, log_tail)
-    if isinstance(law, Atoms):
-        return law
-    if isinstance(law, LaplaceLoss) and law.shift <= MOST_OUTCOMES:
-        return _laplace_atoms(law)
-    assert isinstance(pair, ShiftPair)
-    found = windowed(pair, log_tail)
-    return evolve(found, lattice=law.lattice) if isinstance(law, GaussianLoss) else found
-
-
-def _laplace_atoms(law: LaplaceLoss) -> Atoms:
-    """L = rate (shift - 2j): all x <= 0 for j = 0, x = j between, all x >= shift for j = shift."""
-    rate, finite = ball(law.rate), ball(1 - law.exactly_escaping)
-    beta = (-rate).exp()
-    masses = [1 / (1 + beta), *((rate / 2).tanh() * beta**j for j in range(1, law.shift))]
-    masses.append(beta**law.shift / (1 + beta))
-    losses = [(law.shift - 2 * j) * rate for j in range(law.shift + 1)]
-    masses = [finite * mass for mass in masses]
-    return Atoms(masses, losses, law.escaping(), arb(0), law.lattice, law.exactly_escaping)
 
 
 def windowed(
@@ -210,18 +181,12 @@ def _between(
         order = (p, q) if removal else (q, p)
         mixed = [(1 - part) * b + part * a for a, b in zip(*order, strict=True)]
         p, q = (mixed, q) if removal else (p, mixed)
-    left = _from_balls(p, q, exactly)
-    return evolve(left, escaping=escaping, missing=left.missing() + (beyond - escaping).max(arb(0)))
+    left = _from_balls(p, q)
+    missing = left.missing() + (beyond - escaping).max(arb(0))
+    return evolve(left, escaping=escaping, missing=missing, exactly_escaping=exactly)
 
 
-@lru_cache(maxsize=8)
-def _wrapped(pair: WrappedPair, bits: int) -> Atoms:
-    spend(_OUTCOME * pair.modulus)
-    outcomes = listed(pair)
-    return _from_balls(outcomes.p, outcomes.q)
-
-
-def _from_balls(ps: Sequence[arb], qs: Sequence[arb], exactly: Fraction | None = None) -> Atoms:
+def _from_balls(ps: Sequence[arb], qs: Sequence[arb]) -> Atoms:
     masses, losses, escaping, missing = [], [], arb(0), arb(0)
     for p, q in zip(ps, qs, strict=True):
         if p == 0:
@@ -233,11 +198,11 @@ def _from_balls(ps: Sequence[arb], qs: Sequence[arb], exactly: Fraction | None =
             losses.append((p / q).log())
         else:  # too small to tell at this precision
             missing += p.abs_upper()
+    exactly = Fraction(0) if escaping == 0 else None
     return Atoms(masses, losses, escaping, missing, exactly_escaping=exactly)
 
 
-@loss_law.register
-def _finite(pair: FinitePair, log_tail: float) -> Atoms:
+def _finite(pair: FinitePair) -> Atoms:
     """Outcomes of equal ratio together; on a lattice if their ratios are powers of one number."""
     mass_of, escaping = dict[Fraction, Fraction](), Fraction(0)
     for p, q in zip(pair.p, pair.q, strict=True):

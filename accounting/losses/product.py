@@ -1,6 +1,7 @@
-"""What is composed: each use by the pair that dominates its neighbours.
+"""What is composed: the losses of all uses of one scenario, from above and from below.
 
-Three things are charged for besides the losses:
+Each use counts by the pair that dominates its neighbours, or by what is known of its loss. Three
+things are charged for besides the losses:
 
 *Several pairs that count* (an asymmetric law; small moduli): an adversary may pick among them, on
 the way. A pair that dominates them all bounds that from above, some of them, used throughout, from
@@ -14,17 +15,23 @@ most P(outside W) and whose Q gains at most Q(outside W), for each use.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
+from typing import TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 from flint import arb, ctx
 
 from ...exact import ball, working_precision
+from ...exact.errors import DoesNotApplyError
+from ...losses.cells import on_lattice
 from ...losses.choices import Menu
 from ...losses.lattice import Charged
+from ...losses.planning import Sketch, Sketches
 from ...mechanisms import AdditiveNoise, Mechanism, Pair, ShiftPair
+from ...mechanisms.allocation import Allocation
 from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.laws.closed_forms import table_of
 from ...mechanisms.mechanism import OnePair
@@ -32,18 +39,30 @@ from ...mechanisms.pair import MixturePair, Reducible, SampledPair, TwoWayPair
 from ...mechanisms.sampled import likewise, unsampled
 from ...mechanisms.shift_pair import WrappedPair
 from ..divergences.finite_sums import is_listed, outside_masses
-from ..divergences.privacy_profile import Event
+from ..grid.average import AllocatedLoss
+from ..grid.blocks import BlockLoss
+from ..grid.cells import DividedLoss, TwoWayLoss
+from ..grid.dealt import DealtSteps
 from ..scenario import Scenario, Use
 from .composite import Together
-from .law import Atoms, LossLaw
+from .continuous.mixture import LineLaw
+from .continuous.profile import merged
+from .continuous.uses import Continuous, continuous_loss, plain_law
+from .law import Atoms, Lattice, LossLaw
 from .listed import dominating
-from .of_pair import listed_law, loss_law, window
+from .of_pair import closed_law, listed_law, window
 
 _MOST_PAIRS = 1000
 _MOST_RESIDUES = 1 << 23  # of all these together, that are listed
-MOST_TOGETHER = 2_000_000  # outcomes of different uses that are listed
+MOST_OUTCOMES = 50_000  # of one use, that are listed; more are divided into blocks
+_MOST_LISTED = 2_000_000  # where they cannot be divided
+_FEW_PAIRS = 4  # of which one that dominates them all is sought, on a lattice
+_FINE = 64  # points in a deviation of it
+_STEEPEST = 1e3  # tilt that a statistic is made for
 _BITS = 128
 _WRAP_MATTERS = 46  # what lies beyond one period may be e^-46 = 1e-20 times delta
+
+Parts: TypeAlias = Sequence[tuple[LossLaw, int]]
 
 
 @frozen
@@ -76,32 +95,28 @@ class Factor:
         """What an adversary certainly may choose from."""
         return self.choices or self.pairs
 
-
-@frozen
-class Charges(Charged):
-    """What `Charged` says, for events and levels."""
-
-    def below(self, odds: arb) -> arb:
-        """How much less delta may be, odds = e^level."""
-        return self.less_p + odds * self.less_q + self.above(odds)
-
-    def above(self, odds: arb) -> arb:
-        """How much more delta may be."""
-        return self.slack * (1 + odds)
+    def has_many(self, log_tail: float) -> bool:
+        """Are its outcomes more than are listed?"""
+        return sum(outcomes(pair, log_tail) for pair in self.pairs) > MOST_OUTCOMES
 
     @property
-    def are_none(self) -> bool:
-        """Is nothing charged at all?"""
-        return bool(self.less_p == 0 and self.less_q == 0 and self.slack == 0)
+    def closed(self) -> LossLaw | None:
+        """The loss of one use where it has a closed transform, whatever its outcomes."""
+        return closed_law(self.pairs[0]) if len(self.pairs) == 1 else None
 
-    def to_event(self, event: Event, level: arb) -> Event:
-        """The event with what it may have lost or gained."""
-        odds = level.exp()
-        return event._replace(
-            p=event.p - self.less_p - self.slack,
-            q=event.q + self.less_q + self.slack,
-            excess=event.excess + self.below(odds) + self.above(odds),
-        )
+    def loss(self, log_tail: float, uses: int) -> LossLaw:
+        """The loss of one use, loss by loss where these are few, else by blocks of outcomes."""
+        if self.has_many(log_tail):
+            blocks = _blocks(self.pairs, log_tail, uses, ctx.prec)
+            if blocks is not None:
+                return blocks
+            if outcomes(self.pairs[0], log_tail) > _MOST_LISTED:
+                raise DoesNotApplyError("no shape is known of what has more outcomes than listed")
+        return self.listed(log_tail)
+
+    def listed(self, log_tail: float) -> Atoms:
+        """The same loss by loss."""
+        return _listed(self.pairs, log_tail, ctx.prec)
 
 
 @frozen
@@ -109,6 +124,7 @@ class Product:
     """Everything that is composed."""
 
     factors: tuple[Factor, ...]
+    continuous: tuple[tuple[Continuous, int], ...] = ()
 
     @property
     def is_exact(self) -> bool:
@@ -116,48 +132,71 @@ class Product:
         return all(factor.is_exact for factor in self.factors)
 
     @property
-    def is_listed(self) -> bool:
-        """Do the pairs hold all choices, with nothing to charge for besides?"""
-        return self.charges().are_none and not any(factor.choices for factor in self.factors)
+    def is_played(self) -> bool:
+        """Do listed pairs hold all choices, with nothing to charge for besides?"""
+        choices = any(factor.choices for factor in self.factors)
+        return not (self.continuous or choices) and self.charges().are_none
 
     def menus(self, log_tail: float) -> list[Menu]:
         """The loss laws that an adversary may choose from, leaving out about e^log_tail."""
         return [
-            (
-                [listed_law(pair, self.tail(factor, log_tail)) for pair in factor.pairs],
-                factor.times,
-            )
-            for factor in self.factors
+            ([listed_law(pair, tail) for pair in factor.pairs], factor.times)
+            for factor, tail in self._each(log_tail)
         ]
 
     def fixed(self, choice: int) -> Product:
         """The same pair for all uses of a mechanism."""
-        return Product(tuple(factor.fixed(choice) for factor in self.factors))
+        return evolve(self, factors=tuple(factor.fixed(choice) for factor in self.factors))
 
     def composite(self, log_tail: float) -> Together:
         """The losses of all uses, leaving out P-mass of about e^log_tail altogether."""
-        return Together([(self._law(factor, log_tail), factor.times) for factor in self.factors])
+        each = self._each(log_tail)
+        laws = [(one.closed or one.loss(tail, self._uses), one.times) for one, tail in each]
+        return Together([*self._continuous(log_tail), *laws], self.charges())
+
+    def losses(self, log_tail: float) -> Parts:
+        """The same by their cells, of what dominates them."""
+        laws = [(one.loss(tail, self._uses), one.times) for one, tail in self._each(log_tail)]
+        return [*self._continuous(log_tail), *laws]
+
+    def attained(self, losses: Parts, log_tail: float, log_delta: float) -> Parts | None:
+        """Of whose statistics the lower end is; None where the losses that dominate are attained.
+
+        log_delta: of the delta where they are looked at, about.
+        """
+        if all(loss.is_exact for loss, _ in losses):
+            return None
+        dealt, others = list[tuple[Allocation, int]](), list[tuple[Continuous, int]]()
+        for one, times in self.continuous:
+            if isinstance(one, Allocation) and one.taken > 1:
+                dealt.append((one, times))
+            else:
+                others.append((one, times))
+        if not dealt:
+            return losses
+        sketches = Sketches(Sketch.of(*loss.sketch(), times) for loss, times in losses)
+        tilt, share = min(sketches.saddle(log_delta, None).c, _STEEPEST), self._share(log_tail)
+        found = [*evolve(self, continuous=tuple(others)).losses(log_tail)]
+        for one, times in dealt:
+            noise = one.scale / one.sensitivity
+            steps = DealtSteps(noise, one.taken, one.steps, one.removing, share, tilt)
+            found.append((steps, times))
+        return found
 
     def atoms(self, log_tail: float) -> list[tuple[Atoms, int]]:
-        """The same, loss by loss."""
-        return [(self.listed(factor, log_tail), factor.times) for factor in self.factors]
+        """The losses of all pairs, one by one."""
+        return [(factor.listed(tail), factor.times) for factor, tail in self._each(log_tail)]
+
+    def are_many(self, log_tail: float) -> bool:
+        """Has some use more outcomes than are listed, and no closed transform that needs none?"""
+        each = self._each(log_tail)
+        return any(factor.closed is None and factor.has_many(tail) for factor, tail in each)
 
     def outcomes(self, log_tail: float) -> int:
         """How many outcomes all different uses have together, about."""
-        return sum(
-            outcomes(pair, self.tail(factor, log_tail))
-            for factor in self.factors
-            for pair in factor.pairs[:1]
-        )
+        return sum(outcomes(factor.pairs[0], tail) for factor, tail in self._each(log_tail))
 
-    def listed(self, factor: Factor, log_tail: float) -> Atoms:
-        """The same of one use."""
-        tail = self.tail(factor, log_tail)
-        if len(factor.pairs) == 1:
-            return listed_law(factor.pairs[0], tail)
-        return _dominating(factor.pairs, tail, ctx.prec)
-
-    def charges(self) -> Charges:
+    def charges(self) -> Charged:
         """What the losses alone do not count."""
         less_p, less_q, slack = arb(0), arb(0), arb(0)
         for factor in self.factors:
@@ -168,34 +207,85 @@ class Product:
             for pair in factor.pairs:
                 if pair.slack:
                     slack = (1 + slack) * (1 + ball(pair.slack)) ** factor.times - 1
-        return Charges(less_p.upper(), less_q.upper(), slack.upper())
+        return Charged(less_p.upper(), less_q.upper(), slack.upper())
 
-    def _law(self, factor: Factor, log_tail: float) -> LossLaw:
-        if len(factor.pairs) == 1:
-            return loss_law(factor.pairs[0], self.tail(factor, log_tail))
-        return self.listed(factor, log_tail)
+    @property
+    def _uses(self) -> int:
+        return sum(factor.times for factor in self.factors)
 
-    def tail(self, factor: Factor, log_tail: float) -> float:
-        """The logarithm of what one use of these may leave out."""
-        return log_tail - math.log(factor.times * len(self.factors))
+    def _each(self, log_tail: float) -> Iterator[tuple[Factor, float]]:
+        """With the logarithm of what one use may leave out."""
+        for factor in self.factors:
+            yield factor, log_tail - math.log(factor.times * len(self.factors))
+
+    def _share(self, log_tail: float) -> float:
+        """The same of what has no outcomes."""
+        return log_tail - math.log(sum(times for _, times in self.continuous) or 1)
+
+    def _continuous(self, log_tail: float) -> Iterator[tuple[LossLaw, int]]:
+        share = self._share(log_tail)
+        for one, times in self.continuous:
+            if isinstance(one, Allocation):
+                noise = one.scale / one.sensitivity
+                for steps, groups in one.groups:
+                    yield AllocatedLoss(noise, steps, one.removing, share), groups * times
+            elif isinstance(one, FixedSize):
+                yield TwoWayLoss(DividedLoss(plain_law(one), share)), times
+            else:
+                yield DividedLoss(one, share), times
 
 
 @lru_cache(maxsize=4)
-def _dominating(pairs: tuple[Pair, ...], log_tail: float, bits: int) -> Atoms:
+def _listed(pairs: tuple[Pair, ...], log_tail: float, bits: int) -> Atoms:
     """Kept, since one answer asks for it several times at the same precision."""
-    return dominating([listed_law(pair, log_tail) for pair in pairs])
-
-
-def product_of(uses: Scenario, log_delta: float) -> Product:
-    """What is composed in this scenario; no factors where nothing is released."""
-    return _product_of(tuple(uses), log_delta)
+    laws = [listed_law(pair, log_tail) for pair in pairs]
+    return dominating(laws) if len(laws) > 1 else laws[0]
 
 
 @lru_cache(maxsize=16)
-def _product_of(uses: Scenario, log_delta: float) -> Product:
-    """Kept, since one answer asks for it several times."""
-    factors = (_factor(use, log_delta) for use in uses)
-    return Product(tuple(factor for factor in factors if factor.pairs))
+def _blocks(
+    pairs: tuple[Pair, ...], log_tail: float, uses: int, bits: int
+) -> BlockLoss | TwoWayLoss | Atoms | None:
+    """By the shape of the noise; None where none is known. Kept as well."""
+    found = list[BlockLoss | TwoWayLoss]()
+    for pair in pairs:
+        one = BlockLoss.of(pair.pair if isinstance(pair, TwoWayPair) else pair, log_tail, uses)
+        if one is None or len(pairs) > _FEW_PAIRS:
+            return None
+        found.append(TwoWayLoss(one) if isinstance(pair, TwoWayPair) else one)
+    if len(found) == 1:
+        return found[0]
+    spread = max(Sketch.of(*one.sketch(), 1).cumulant(0.0)[2] for one in found)
+    step = Fraction(2) ** math.floor(math.log2(math.sqrt(spread) / _FINE))
+    return dominating([moved(one, step) for one in found])
+
+
+def moved(loss: BlockLoss | TwoWayLoss, step: Fraction) -> Atoms:
+    """Losses on a lattice that dominate those of many outcomes. step: a power of two."""
+    cells = loss.cells(ball(step), 1.0, 512)
+    masses, lost = on_lattice(cells.cells, cells.missing, ball(step))
+    places = sorted(masses)
+    lattice = Lattice(step, Fraction(0), Fraction(1), None)
+    losses = [k * ball(step) for k in places]
+    return Atoms([masses[k][0] for k in places], losses, loss.escaping(), lost, lattice)
+
+
+@lru_cache(maxsize=16)
+def product_of(uses: Scenario, log_delta: float) -> Product:
+    """What is composed in this scenario; nothing where nothing is released.
+
+    log_delta: where delta is, about. Kept, since one answer asks for it several times.
+    """
+    factors, continuous, laws = list[Factor](), list[tuple[Continuous, int]](), []
+    for use in uses:
+        one = continuous_loss(use.mechanism)
+        if isinstance(one, LineLaw):
+            laws.append((one, use.times))
+        elif one is not None:
+            continuous.append((one, use.times))
+        elif (factor := _factor(use, log_delta)).pairs:
+            factors.append(factor)
+    return Product(tuple(factors), (*continuous, *merged(laws)))
 
 
 def _factor(use: Use, log_delta: float) -> Factor:

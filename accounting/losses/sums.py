@@ -24,23 +24,17 @@ from ...exact.number import ball
 from ...exact.precision import CAP, WIDTH, enclose_between, refine, working_precision
 from ...losses.choices import adaptive_delta, adaptive_epsilon
 from ...losses.lattice import BITS, refined
-from ...losses.planning import Sketch, Sketches
+from ...losses.planning import Sketch, Sketches, saddle
 from ..divergences.privacy_profile import Event, root_near, value_at
 from ..figure import Figure
+from ..grid.blocks import BlockLoss
+from ..grid.cells import TwoWayLoss
 from ..scenario import Scenario, Use
-from .bracket import (
-    MOST_OUTCOMES,
-    Losses,
-    are_many,
-    discrete_losses,
-    is_wide,
-    losses_of,
-)
-from .composite import NO_LATTICE, Saddle, Together, saddle_at, saddle_for
+from .composite import NO_LATTICE, Together, saddle_towards
 from .continuous.uses import has_no_outcomes
 from .lattice import LatticeTail
 from .listed import ListedLoss, count_values
-from .product import Charges, Product, outcomes, product_of
+from .product import MOST_OUTCOMES, Product, outcomes, product_of
 
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
 _MOST_LISTED = 150_000  # values of a composed loss that are listed
@@ -146,8 +140,7 @@ def composed(
     if figure.quantity == "delta":
         epsilon = figure.at
         with working_precision(BITS):
-            beside, others = losses_of(uses, FIRST_TAIL, FIRST_TAIL)
-            log_delta = _log_delta(beside, product_of(others, math.inf).fixed(0), epsilon)
+            log_delta = _log_delta(product_of(uses, math.inf).fixed(0), epsilon)
     else:
         delta = figure.at
         if delta >= _LARGE_DELTA:
@@ -155,21 +148,16 @@ def composed(
             if composed(uses, none, _COARSE, cap, work, enough, points).at_most(delta):
                 return Enclosure.exactly(0)
         log_delta = float(ball(delta).log().mid())
-    with working_precision(BITS):
-        beside, others = losses_of(uses, log_delta, _tail(log_delta))
-    product = product_of(others, log_delta)
-    if not product.factors and not beside.dominating:  # nothing is released
-        return Enclosure.exactly(0)
     goal = OFF_LATTICE if width == WIDTH and work == WORK else width
     task = _Task(delta, epsilon, log_delta, width, cap, goal, work, enough, points)
-    return _over_choices(beside, product, task)
+    return _over_choices(product_of(uses, log_delta), task)
 
 
-def _log_delta(beside: Losses, product: Product, epsilon: Fraction) -> float:
+def _log_delta(product: Product, epsilon: Fraction) -> float:
     """The logarithm of delta there, about, at the working precision."""
     level, log_tail = float(ball(epsilon).mid()), FIRST_TAIL
     while True:
-        losses = beside.plus(discrete_losses(product, log_tail)).dominating
+        losses = product.losses(log_tail)
         composite = Together(losses)
         if not losses or composite.is_void():
             return 0.0
@@ -179,27 +167,21 @@ def _log_delta(beside: Losses, product: Product, epsilon: Fraction) -> float:
             return LEAST_LOG_DELTA
         log_tail *= 4
     sketches = Sketches(Sketch.of(*loss.sketch(), times) for loss, times in losses)
-    return max(min(sketches.log_delta(level), 0.0), LEAST_LOG_DELTA)
+    return max(min(sketches.saddle(None, level).log_delta, 0.0), LEAST_LOG_DELTA)
 
 
-def _tail(log_delta: float) -> float:
-    """The logarithm of the P-mass that is left out off a lattice: alike for figures near by."""
-    return _EVERY * math.floor((log_delta - _CLOSE) / _EVERY)
-
-
-def _over_choices(beside: Losses, product: Product, task: _Task) -> Enclosure:
+def _over_choices(product: Product, task: _Task) -> Enclosure:
     """The largest over all choices of pairs.
 
     From fixed ones below and dominating pairs above; where these leave a gap, by playing it out.
     """
     if product.is_exact:
-        return _measured(beside, product, task)
-    answer = _between(beside, product, task._replace(goal=max(task.goal, _ROUGHLY)))
+        return _measured(product, task)
+    answer = _between(product, task._replace(goal=max(task.goal, _ROUGHLY)))
     ends = max(_gap(answer) * _OF_GAP, task.goal / _BOTH_ENDS)  # so narrow is each worth to be
     if ends < _ROUGHLY:
-        answer = answer.intersection(_between(beside, product, task._replace(goal=ends)))
-    is_open = not (beside.dominating or task.points or answer.is_within(task.goal))
-    if not is_open or not product.is_listed:
+        answer = answer.intersection(_between(product, task._replace(goal=ends)))
+    if task.points or answer.is_within(task.goal) or not product.is_played:
         return answer
     try:
         with working_precision(BITS):
@@ -214,12 +196,12 @@ def _over_choices(beside: Losses, product: Product, task: _Task) -> Enclosure:
         return answer
 
 
-def _between(beside: Losses, product: Product, task: _Task) -> Enclosure:
+def _between(product: Product, task: _Task) -> Enclosure:
     """From what fixed choices cost, the first ones of a list, to what dominates all of them."""
     candidates = min(_CANDIDATES, max(len(factor.among) for factor in product.factors))
     share = task._replace(work=task.work / 2 / (candidates + 1))
-    most = _measured(beside, product, share)
-    fixed = [_measured(beside, product.fixed(choice), share) for choice in range(candidates)]
+    most = _measured(product, share)
+    fixed = [_measured(product.fixed(choice), share) for choice in range(candidates)]
     least = reduce(Enclosure.maximum, fixed)
     by = tuple(dict.fromkeys((*least.by, *most.by)))
     found = Enclosure(least.lower, most.upper, why=least.why, by=by).because(_OPEN_CHOICE)
@@ -239,35 +221,34 @@ _BY_LARGEST, _BY_LATTICE = "largest loss", "losses moved to a lattice"
 _BY_EVENTS = {LatticeTail: "losses on a lattice", ListedLoss: "listed losses"}
 
 
-def _measured(beside: Losses, product: Product, task: _Task) -> Enclosure:
+def _measured(product: Product, task: _Task) -> Enclosure:
     """With one pair for each use, or one that dominates: at its ends, exactly, or on a lattice."""
     with working_precision(BITS):
-        composite, charges = _together(beside, product), product.charges()
+        composite = product.composite(FIRST_TAIL)
         if task.epsilon is not None:
-            if _is_beyond(composite, task.epsilon):
-                flat = infinite_losses(composite, charges, ball(task.epsilon).exp())
-                return flat.found_by(_BY_LARGEST)
+            if composite.is_beyond(task.epsilon):
+                return composite.beyond(ball(task.epsilon).exp()).found_by(_BY_LARGEST)
             most = Enclosure.probability()
         else:
             assert task.delta is not None
             if composite.is_void():
-                if infinite_losses(composite, charges, arb(1)).at_most(task.delta):
+                if composite.beyond(arb(1)).at_most(task.delta):
                     return Enclosure.exactly(0)
-                return never_below(composite, ball(task.delta), charges)
-            most = Enclosure(Fraction(0), largest_level(composite, charges, task.delta).upper)
+                return composite.never_below(ball(task.delta))
+            most = Enclosure(Fraction(0), composite.largest_level(task.delta).upper)
             if most.upper == 0:
                 return Enclosure.exactly(0)
-    if not beside.dominating and not task.points and (kind := _exactly(product, task)) is not None:
+    if not task.points and (kind := _exactly(product, task)) is not None:
         with suppress(OutOfTimeError), within(_EXACT):
             return _by_events(product, kind, task, most).found_by(_BY_EVENTS[kind])
-    return _by_lattice(beside, product, task).intersection(most)
+    return _by_lattice(product, task).intersection(most)
 
 
 def _exactly(product: Product, task: _Task) -> type[LatticeTail | ListedLoss] | None:
     """How events {L > level} are measured exactly; None where losses are moved to a lattice."""
     with working_precision(BITS):
         tail = _log_tail(task.log_delta)
-        if are_many(product, tail):
+        if product.continuous or product.are_many(tail):
             return None
         if product.composite(tail).lattice() is not None:
             return LatticeTail
@@ -289,30 +270,31 @@ def _by_events(
 
     def exact() -> Enclosure:
         tail = _log_tail(task.log_delta)
-        composite, charges = product.composite(tail), product.charges()
+        composite, off = product.composite(tail), product.charges()
         here, target = ball(task.epsilon or Fraction(0)), ball(task.delta or Fraction(1))
-        saddle = (
-            towards(composite, target, charges)
+        found = (
+            saddle_towards(composite, target)
             if task.epsilon is None
-            else saddle_at(composite, float(here.mid()))
+            else saddle(composite.cumulant, None, float(here.mid()))
         )
-        if saddle is None:
-            return never_below(composite, target, charges)
+        if found is None:
+            return composite.never_below(target)
         events = (
-            ListedLoss(product.atoms(tail))
-            if kind is ListedLoss
-            else LatticeTail(composite, saddle)
+            ListedLoss(product.atoms(tail)) if kind is ListedLoss else LatticeTail(composite, found)
         )
 
         def exceeding(level: arb, exact_level: Fraction | None = None) -> Event:
-            return charges.to_event(events.exceeding(level, exact_level), level)
+            """With what the event may have lost or gained."""
+            event, odds = events.exceeding(level, exact_level), level.exp()
+            excess = event.excess + off.of_p + odds * off.of_q + off.above(odds)
+            return event._replace(p=event.p - off.of_p, q=event.q + off.of_q, excess=excess)
 
         if task.epsilon is not None:
             value = value_at(here, exceeding(here, task.epsilon))
             return enclose_between(value.lower().min(arb(1)), value.upper()).intersection(most)
-        if saddle.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= target:
+        if found.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= target:
             return Enclosure.exactly(0)
-        return root_near(arb(saddle.level), target, exceeding, most).intersection(most)
+        return root_near(arb(found.level), target, exceeding, most).intersection(most)
 
     def above() -> Enclosure:
         nonlocal met
@@ -325,52 +307,29 @@ def _by_events(
     return refine(above, width=task.width, cap=task.cap, enough=lambda _: met)
 
 
-def _is_beyond(composite: Together, epsilon: Fraction) -> bool:
-    """Does no finite loss exceed epsilon, for certain? What is left out may be larger."""
-    if composite.is_void():
-        return True
-    summit = composite.summit()
-    over = composite.largest() <= ball(epsilon) if summit is None else summit <= epsilon
-    return bool(over and composite.missing() <= 0)
-
-
-def _together(beside: Losses, product: Product, log_tail: float = FIRST_TAIL) -> Together:
-    if are_many(product, log_tail):
-        return Together([*beside.dominating, *discrete_losses(product, log_tail).dominating])
-    return Together([*beside.dominating, *product.composite(log_tail).parts])
-
-
-def infinite_losses(composite: Together, charges: Charges, odds: arb) -> Enclosure:
-    """delta(level) by infinite losses alone, odds = e^level."""
-    exactly = composite.exactly_escaping()
-    if exactly is not None and charges.are_none and composite.missing() == 0:
-        return Enclosure.exactly(exactly)
-    lower = composite.escaping() - charges.below(odds)
-    upper = composite.escaping() + composite.missing() + charges.above(odds)
-    return enclose_between(lower.min(arb(1)), upper.min(arb(1)))
-
-
-def _by_lattice(beside: Losses, product: Product, task: _Task) -> Enclosure:
+def _by_lattice(product: Product, task: _Task) -> Enclosure:
     """Losses moved to ever finer lattices, until that is narrow enough or the work is done."""
     enclosure: Enclosure | None = None
     with working_precision(BITS):
-        tail = _tail(task.log_delta)
-        discrete = discrete_losses(product, tail)
-        losses = beside.plus(discrete)
+        # what is left out is alike for figures near by
+        tail = _EVERY * math.floor((task.log_delta - _CLOSE) / _EVERY)
+        losses, charges = product.losses(tail), product.charges()
+        attained = product.attained(losses, tail, task.log_delta)
         target = None if task.delta is None else ball(task.delta)
         if target is not None:
-            composite, charges = Together(losses.dominating), product.charges()
-            if composite.escaping() - charges.less_p - charges.slack > target:
-                return never_below(composite, target, charges)
+            composite = Together(losses, charges)
+            if composite.surely() > target:
+                return composite.never_below(target)
+        wide = any(isinstance(loss, BlockLoss | TwoWayLoss) for loss, _ in losses)
         answers = refined(
-            losses.dominating,
-            attained=None if losses.is_exact else losses.attained,
+            losses,
+            attained=attained,
             delta=target,
             epsilon=None if task.epsilon is None else ball(task.epsilon),
-            charged=product.charges(),
+            charged=charges,
             width=float(task.goal),
             units=task.work * _UNITS,
-            points=task.points or (_FEWEST if is_wide(losses) else _FIRST_POINTS),
+            points=task.points or (_FEWEST if wide else _FIRST_POINTS),
         )
         try:
             for answer in answers:
@@ -383,44 +342,5 @@ def _by_lattice(beside: Losses, product: Product, task: _Task) -> Enclosure:
                 raise
     assert enclosure is not None
     if not enclosure.is_within(task.goal):
-        enclosure = enclosure.because(NO_LATTICE if losses.is_exact else BETWEEN)
+        enclosure = enclosure.because(NO_LATTICE if attained is None else BETWEEN)
     return enclosure.found_by(_BY_LATTICE)
-
-
-def largest_level(composite: Together, charges: Charges, delta: Fraction) -> Enclosure:
-    """A level >= 0 beyond which delta(level) is at most this delta, where one is known for certain.
-
-    So it is beyond the largest finite loss, where infinite ones weigh no more: also just as much.
-    """
-    summit = composite.summit()
-    if summit is not None:
-        summit = max(summit, Fraction(0))
-        beyond = infinite_losses(composite, charges, ball(summit).exp())
-        return Enclosure.exactly(summit) if beyond.at_most(delta) else Enclosure.infinite()
-    if not infinite_losses(composite, charges, arb(1)).at_most(delta) or not charges.are_none:
-        return Enclosure.infinite()
-    return enclose_between(arb(0), composite.largest().max(arb(0)))
-
-
-def never_below(composite: Together, target: arb, charges: Charges) -> Enclosure:
-    """epsilon where infinite losses alone may weigh more than the target.
-
-    Infinite if they are certain; else Q may give their outcomes up to less_q + slack, so that
-    delta(level) >= escaping - less_p - slack - e^level (less_q + slack).
-    """
-    gain = composite.escaping() - charges.less_p - charges.slack - target
-    leak = charges.less_q + charges.slack
-    if not gain > 0:
-        return Enclosure.unknown()
-    return (
-        Enclosure.infinite() if leak == 0 else enclose_between((gain / leak).log(), arb.pos_inf())
-    )
-
-
-def towards(composite: Together, target: arb, charges: Charges) -> Saddle | None:
-    """The saddle point where delta(level) is about the target; None if it never falls so low."""
-    rest = composite.escaping() - charges.less_p - charges.slack
-    if rest > target:
-        return None
-    finite = (target - rest).mid().max(target.mid() * arb(2) ** -ctx.prec)
-    return saddle_for(composite, float(finite.log().mid()))

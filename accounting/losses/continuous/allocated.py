@@ -45,7 +45,7 @@ from ...divergences.gaussian_dp import gaussian_delta
 from ...figure import Figure
 from ...scenario import Use
 from .average import Average, Below
-from .inversion import Bounds, between, root
+from .inversion import Bounds, root
 from .profile import falling_root
 
 Parts: TypeAlias = Sequence[tuple[Allocation, int]]
@@ -90,7 +90,7 @@ def measured(parts: Parts, figure: Figure, width: Fraction = WIDTH) -> Enclosure
         while not bracket.is_within(width) and tail > _LAST_TAIL:
             with working_precision(_precision(tail)):
                 bounds = _profile(epoch, float(at), tail)
-                bracket = bracket.intersection(between(*bounds(ball(at))))
+                bracket = bracket.intersection(enclose_between(*bounds(ball(at))))
             tail *= 2
         return bracket
     except (ArithmeticError, OutOfTimeError):  # too many nodes

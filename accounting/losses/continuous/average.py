@@ -45,6 +45,7 @@ from ....exact.budget import spend
 from ....exact.errors import DoesNotApplyError
 from ....exact.number import ball
 from ....exact.precision import working_precision
+from ....exact.roots import float_root
 from .line import Line, powers
 
 _MOST_NODES = 60_000
@@ -83,17 +84,8 @@ class Average:
         return Line(weights, losses, error.upper())
 
     def transform(self, u: arb) -> arb:
-        """phi(u/t)^t, u >= 0."""
-        mu, goal = self.mu, _NAT * ctx.prec
-        b = _half_strip(mu, goal)
-        h = _step(b, goal)
-        count, error = _reaching(h, b, goal)
-        total = arb(0)
-        for k in range(-count, count + 1):
-            x = h * k
-            total += (-(x**2) / 2 - u / self.steps * (mu * x - mu**2 / 2).exp()).exp()
-        total = total * h / (2 * arb.pi()).sqrt() + arb(0, error)
-        return total.max(arb(0)).min(arb(1)) ** self.steps
+        """phi(u/t)^t, u > 0."""
+        return self._on_lattice(u.log(), self.mu, 1)[0]
 
     def decay(self, c: arb, y: arb, a: float) -> arb:
         """An upper bound of |phi((c + iv)/t)|^t for all v >= y; 0 <= mu a <= pi/2."""
@@ -272,13 +264,12 @@ def _planned(average: Average, most: float, log_error: float) -> tuple[float, fl
         length = most * (1 + 1e-9)
         for _ in range(4):
             length = max(most * (1 + 1e-9), (4 - log_error + math.log(most + 2 * length)) / c)
-        low, high = math.log(1e-3), math.log(1e12)
-        for _ in range(40):
-            middle = (low + high) / 2
-            y = math.exp(middle)
-            done = c * most + average.log_decay(float(c), y)[0] - middle <= log_error - 3
-            low, high = (low, middle) if done else (middle, high)
-        height = math.exp(high) * 1.05
+
+        def excess(log_y: float, c: float = float(c)) -> float:
+            weight = c * most + average.log_decay(c, math.exp(log_y))[0] - log_y
+            return weight - log_error + 3
+
+        height = math.exp(float_root(excess, math.log(1e-3), math.log(1e12), 1e-3)) * 1.05
         count = height * length / (2 * math.pi)
         best = min(best, (count, float(c), float(length), height))
     if best[0] > _MOST_NODES:

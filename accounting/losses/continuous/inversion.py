@@ -34,8 +34,9 @@ from ....exact.budget import spend
 from ....exact.enclosure import Enclosure
 from ....exact.errors import DoesNotApplyError
 from ....exact.precision import enclose_between
-from ....exact.roots import met_near
-from ..composite import Saddle, Together, aliases, period
+from ....exact.roots import float_root, met_near
+from ....losses.planning import Saddle
+from ..composite import Together, aliases, period
 from .line import powers
 from .mixture import LineLaw
 from .sampled_gaussian import SampledGaussian
@@ -49,6 +50,7 @@ _PER_NODE, _PER_TERM = 3e-5, 6e-8  # what nodes and their terms cost, in about s
 _FEWEST, _MANY, _MOST = 200, 1000, 1 << 26  # nodes
 _NEAR = (1.0, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 1.3)  # shares of a saddle point's line
 _FAR_MORE = 4  # times the work
+_ROUGHLY, _MORE = 2e-3, 0.02  # how near the logarithm of a number of nodes is told; more, for that
 _FARTHEST = 1e11  # real parts beyond are not tried
 _NEED, _MOST_TERMS = 40.0, 20_000  # nodes on a line, of such an accuracy, that are few enough
 _MOST_STEPS = 60
@@ -152,17 +154,12 @@ def _planned(parts: Gaussians, c: float, saddle: Saddle, log_width: float) -> Pl
     scale = saddle.log_delta - composite.cumulant(c).value + c * saddle.level
     need = max(10.0, 3 - log_width - scale)
     length, sides = period(composite, c, saddle.level, need + 9)
-    low, high = 1, 64
 
-    def is_far(count: int) -> bool:
-        return _log_rest(parts, c, 2 * math.pi / length * count) <= -need
+    def rest(log_count: float) -> float:
+        return _log_rest(parts, c, 2 * math.pi / length * math.exp(log_count)) + need
 
-    while high < _MOST and not is_far(high):
-        low, high = high, 2 * high
-    while high - low > max(8, high // 20):
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_far(middle) else (middle, high)
-    return Plan(c, length, sides, need, high + 1)
+    count = math.exp(float_root(rest, 0.0, math.log(_MOST), _ROUGHLY))
+    return Plan(c, length, sides, need, math.ceil(count * (1 + _MORE)) + 1)
 
 
 def _affordable(parts: Gaussians, chosen: Plan, work: float) -> int:
@@ -215,9 +212,5 @@ def root(bounds: Bounds, target: arb, start: arb) -> Enclosure:
     step = (gap / fall + abs(level) * arb(2) ** -(ctx.prec - 16)).mid()
     upper = met_near(lambda at: bool(bounds(at)[1] <= target), level, step, most=_MOST_STEPS)
     lower = met_near(lambda at: bool(bounds(at)[0] >= target), level, -step, most=_MOST_STEPS)
-    return between(lower if lower is not None else arb(0), upper)
-
-
-def between(lower: arb, upper: arb | None) -> Enclosure:
-    """From a lower to an upper bound of a number that is not negative; None: infinite."""
-    return enclose_between(lower, arb.pos_inf() if upper is None else upper)
+    upper = arb.pos_inf() if upper is None else upper
+    return enclose_between(arb(0) if lower is None else lower, upper)

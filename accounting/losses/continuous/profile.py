@@ -26,9 +26,10 @@ from ....exact.number import ball
 from ....exact.precision import CAP, WIDTH, enclose_between, refine, working_precision
 from ....exact.roots import met_between
 from ....exact.square_root import square_root, squared
+from ....losses.planning import saddle
 from ...figure import Figure
-from ..composite import NO_LATTICE, Together, saddle_at, saddle_for
-from .inversion import Gaussians, Parts, Profile, between, is_few, plan, root
+from ..composite import NO_LATTICE, Together
+from .inversion import Gaussians, Parts, Profile, is_few, plan, root
 from .mixture import LineLaw
 from .sampled_gaussian import SampledGaussian
 from .sampled_laplace import SampledLaplace
@@ -84,7 +85,7 @@ def renyi(law: LineLaw, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
             least, most = arb(0), (law.log_unsampled(c) / c).min(law.largest())
             if law.removing:
                 least = law.log_unsampled(c) / c + ball(order) / c * ball(law.rate).log()
-        return between(least.max(arb(0)), most)
+        return enclose_between(least.max(arb(0)), most)
 
     found = refine(compute, width=width, cap=2 * _BITS if far else CAP)
     return found.because(_TOO_MANY) if far else found
@@ -142,7 +143,7 @@ def falling_root(delta: Callable[[arb], arb], target: Fraction) -> Enclosure:
 
     lower, _ = fallen(lambda level: not delta(level) >= goal)
     _, upper = fallen(lambda level: bool(delta(level) <= goal))
-    return between(lower, upper)
+    return enclose_between(lower, upper)
 
 
 def _inverted(parts: Parts, figure: Figure, width: Fraction, how: tuple[float, bool]) -> Enclosure:
@@ -154,16 +155,17 @@ def _inverted(parts: Parts, figure: Figure, width: Fraction, how: tuple[float, b
         try:
             with working_precision(_BITS + math.ceil(math.log2(uses) - 1.5 * asked)):
                 at = ball(figure.at or 0)
+                composite = Together(gaussians)
                 if figure.quantity == "delta":
-                    saddle = saddle_at(Together(gaussians), float(at.mid()))
+                    near = saddle(composite.cumulant, None, float(at.mid()))
                 else:
-                    saddle = saddle_for(Together(gaussians), float(at.log().mid()))
-                    asked += math.log(min(1.0, saddle.c * max(saddle.level, 1e-3)))
-                profile = Profile(gaussians, plan(gaussians, saddle, asked), *how)
+                    near = saddle(composite.cumulant, float(at.log().mid()), None)
+                    asked += math.log(min(1.0, near.c * max(near.level, 1e-3)))
+                profile = Profile(gaussians, plan(gaussians, near, asked), *how)
                 now = (
                     _between(*profile.bounds(at))
                     if figure.quantity == "delta"
-                    else root(profile.bounds, at, arb(saddle.level))
+                    else root(profile.bounds, at, arb(near.level))
                 )
         except (OutOfTimeError, DoesNotApplyError):
             break

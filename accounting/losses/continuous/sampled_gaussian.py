@@ -51,33 +51,42 @@ from ....exact.square_root import SquareRoot
 from ....losses.cells import Reals
 from ....losses.planning import Cumulant, cumulant_of
 from ...divergences.gaussian_dp import gaussian_delta
-from ...sampling import added, pure_added, removed
-from ..law import LossLaw
+from ...envelope.cells import upper
+from ...sampling import log_ratio
 from .line import Line
+from .mixture import SampledNoise, Tail
 
 _WIDEST, _SQUARE = 3.0, 1.55  # of the strip, in units of t^2: below pi and below pi/2
 _FLOAT_NODES = 4000
+_FAR, _SEEN = 10.0, 4000  # deviations below which nothing is told apart; losses to choose a tilt by
+_ROOT = math.sqrt(2 * math.pi)
 _STEEP = 2000.0  # 8 times how far a strip of the turn grows, about: of more it takes many nodes
 
 
 @frozen
-class SampledGaussian(LossLaw):
+class SampledGaussian(SampledNoise):
     """The privacy loss of one use, in one direction."""
 
-    rate: Fraction  # q, in (0, 1]
+    rate: Fraction
     noise: Fraction | SquareRoot  # t = sigma/sensitivity
     removing: bool
 
-    def largest(self) -> arb:
-        if self.removing:
-            return arb.pos_inf()
-        return pure_added(ball(self.rate), arb.pos_inf())
+    def plain_largest(self) -> arb:
+        return arb.pos_inf()
 
-    def profile(self, level: arb) -> arb:
-        """delta(level) of one use."""
-        q, mu = ball(self.rate), 1 / ball(self.noise)
-        through = removed if self.removing else added
-        return through(q, level, lambda at: gaussian_delta(mu, at))
+    def plain_delta(self, level: arb) -> arb:
+        return gaussian_delta(1 / ball(self.noise), level)
+
+    def plain_tails(self, at: arb) -> Tail:  # u is N(+-mu^2/2, mu^2)
+        mu = 1 / ball(self.noise)
+        return upper(at / mu - mu / 2), upper(at / mu + mu / 2)
+
+    def plain_sketch(self, log_tail: float) -> tuple[Reals, Reals]:
+        # without the largest: improbable beyond all measure, they outweigh all else from some tilt
+        mu = 1 / float(self.noise)
+        far = math.sqrt(2 * max(-log_tail, _FAR))
+        z, width = np.linspace(-_FAR - mu, far, _SEEN, retstep=True)
+        return mu * (z + mu / 2), math.log(float(width) / _ROOT) - z**2 / 2
 
     def transform(self, s: acb) -> acb:
         """M(s), Im s = 0."""
@@ -85,7 +94,6 @@ class SampledGaussian(LossLaw):
         return acb(at(self, c, ctx.prec))
 
     def log_unsampled(self, c: arb) -> arb:
-        """log M(c) for q = 1."""
         return c * (c + 1) / (2 * ball(self.noise) ** 2)
 
     def cumulant(self, c: float) -> Cumulant:
@@ -208,17 +216,9 @@ class SampledGaussian(LossLaw):
         low, high = self._window(power, 40.0)
         count = int(min(_FLOAT_NODES, max(60.0, (high - low) / (0.3 * min(noise, noise**2)))))
         x, step = np.linspace(low, high, count, retstep=True)
-        log_ratio = self._log_ratio((2 * x - 1) / (2 * noise**2))
-        log_weights = power * log_ratio - x * x / (2 * noise**2)
-        return log_weights + math.log(float(step) / (noise * math.sqrt(2 * math.pi))), log_ratio
-
-    def _log_ratio(self, u: Reals) -> Reals:
-        q = float(self.rate)
-        if q == 1:
-            return u
-        small = np.log1p(q * np.expm1(np.minimum(u, 1.0)))
-        large = u + math.log(q) + np.log1p((1 - q) / q * np.exp(-np.maximum(u, 1.0)))
-        return np.where(u < 1, small, large)
+        ratio = log_ratio(float(self.rate), (2 * x - 1) / (2 * noise**2))
+        log_weights = power * ratio - x * x / (2 * noise**2)
+        return log_weights + math.log(float(step) / noise / _ROOT), ratio
 
     def _decay_about(self, c: float, y: float) -> tuple[float, float]:
         """log of int |f(x + ia)| dx/M(c), and the a at which it is least, about."""

@@ -33,29 +33,46 @@ from flint import acb, arb
 from ....exact.budget import spend
 from ....exact.number import ball
 from ....losses.cells import Reals
-from ...sampling import added, pure_added, pure_removed, removed
-from ..law import LossLaw
+from .mixture import SampledNoise, Tail
 
 _SEEN = 1000  # losses by which a tilt is chosen
 
 
 @frozen
-class SampledLaplace(LossLaw):
+class SampledLaplace(SampledNoise):
     """The privacy loss of one use, in one direction."""
 
-    rate: Fraction  # q, in (0, 1]
+    rate: Fraction
     epsilon: Fraction  # sensitivity/scale
     removing: bool
 
-    def largest(self) -> arb:
-        pure = pure_removed if self.removing else pure_added
-        return pure(ball(self.rate), ball(self.epsilon))
+    def plain_largest(self) -> arb:
+        return ball(self.epsilon)
 
-    def profile(self, level: arb) -> arb:
-        """delta(level) of one use."""
+    def plain_delta(self, level: arb) -> arb:
         epsilon = ball(self.epsilon)
-        through = removed if self.removing else added
-        return through(ball(self.rate), level, lambda at: _delta(epsilon, at))
+        inside = -((level - epsilon) / 2).expm1()
+        if level >= -epsilon:
+            return inside.max(arb(0))
+        below = -level.expm1()
+        return below if level <= -epsilon else inside.union(below).max(arb(0))
+
+    def plain_tails(self, at: arb) -> Tail:
+        epsilon = ball(self.epsilon)
+        if at > epsilon:
+            return arb(0), arb(0)
+        if at <= -epsilon:
+            return arb(1), arb(1)
+        if not (at <= epsilon and at > -epsilon):
+            return arb(0).union(arb(1)), arb(0).union(arb(1))
+        return 1 - ((at - epsilon) / 2).exp() / 2, (-(at + epsilon) / 2).exp() / 2
+
+    def plain_sketch(self, log_tail: float) -> tuple[Reals, Reals]:
+        epsilon = float(self.epsilon)
+        u = epsilon * (np.arange(0.5, _SEEN) * 2 / _SEEN - 1)
+        logs = math.log(epsilon / 2 / _SEEN) + (u - epsilon) / 2
+        ends = [-math.log(2), -math.log(2) - epsilon]
+        return np.append(u, [epsilon, -epsilon]), np.append(logs, ends)
 
     def transform(self, s: acb) -> acb:
         """M(s), Im s = 0."""
@@ -81,30 +98,8 @@ class SampledLaplace(LossLaw):
         return _renyi_sum(ball(self.epsilon), c + 1).log()
 
     def terms(self, c: float, log_error: float) -> float:
-        """As much as the integral costs, about."""
+        # as much as the integral costs
         return 10 * math.sqrt(c * float(self.epsilon))
-
-    @property
-    def about(self) -> tuple[Reals, Reals]:
-        """Logarithms of masses, and losses, in floats."""
-        epsilon, q = float(self.epsilon), float(self.rate)
-        inner = epsilon * (np.arange(0.5, _SEEN) * 2 / _SEEN - 1)
-        u = np.concatenate([inner, [epsilon, -epsilon]])
-        log_masses = math.log(epsilon / 2 / _SEEN) - (epsilon + inner) / 2
-        log_masses = np.concatenate([log_masses, [-epsilon - math.log(2), -math.log(2)]])
-        if q < 1:
-            top = np.maximum(u, 0.0)
-            u = top + np.log((1 - q) * np.exp(-top) + q * np.exp(u - top))
-        return (log_masses + u, u) if self.removing else (log_masses, -u)
-
-
-def _delta(epsilon: arb, level: arb) -> arb:
-    """delta(level), also at a negative level."""
-    inside = -((level - epsilon) / 2).expm1()
-    if level >= -epsilon:
-        return inside.max(arb(0))
-    below = -level.expm1()
-    return below if level <= -epsilon else inside.union(below).max(arb(0))
 
 
 def _renyi_sum(epsilon: arb, order: arb) -> arb:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import TypeAlias
 
 from flint import acb, arb
 
@@ -28,7 +29,7 @@ from ....exact.enclosure import Enclosure
 from ....exact.number import ball
 from ....exact.precision import WIDTH, refine
 from ....exact.square_root import square_root
-from ....mechanisms.allocation import allocation
+from ....mechanisms.allocation import Allocation
 from ....mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ....mechanisms.dominating import dominated
 from ....mechanisms.fixed_size import FixedSize
@@ -38,17 +39,11 @@ from ....mechanisms.vector import vector
 from ...scenario import Use
 from . import profile
 from .inversion import Parts
-from .mixture import LineLaw, MixtureLoss
+from .mixture import LineLaw, MixtureLoss, SampledNoise
 from .sampled_gaussian import SampledGaussian
 from .sampled_laplace import SampledLaplace
 
-
-def batch_law(mechanism: Mechanism) -> FixedSize | None:
-    """The batches of continuous noise that this is; None for anything else."""
-    inner = either_way(mechanism)
-    if isinstance(inner, FixedSize) and isinstance(inner.mechanism, ContinuousNoise):
-        return inner
-    return None
+Continuous: TypeAlias = LineLaw | Allocation | FixedSize  # what has no outcomes to list
 
 
 def plain_law(
@@ -75,12 +70,30 @@ def batched_renyi(one: FixedSize, order: Fraction, width: Fraction = WIDTH) -> E
     return profile.renyi(plain_law(one), order, width).hull(refine(compute, width=width))
 
 
+def continuous_loss(mechanism: Mechanism) -> Continuous | None:
+    """The loss of one use of continuous noise, or how users take part in it where that is not known
+    by one loss; None for anything else.
+    """
+    inner = either_way(mechanism)
+    if isinstance(inner, RandomRate):
+        each = [(weight, continuous_loss(part)) for weight, part in inner.parts]
+        laws = tuple((weight, law) for weight, law in each if isinstance(law, SampledNoise))
+        return MixtureLoss(laws) if len(laws) == len(each) else None
+    if isinstance(inner, ContinuousNoise):
+        return plain_law(inner, inner.removing)
+    if isinstance(inner, FixedSize) and isinstance(inner.mechanism, ContinuousNoise):
+        return plain_law(inner) if inner.rate == 1 else inner
+    if not isinstance(inner, Allocation) or inner.taken < inner.steps:
+        return inner if isinstance(inner, Allocation) else None
+    noise = inner.scale / inner.sensitivity / square_root(Fraction(inner.steps))
+    return SampledGaussian(Fraction(1), noise, True)
+
+
 def has_no_outcomes(mechanism: Mechanism) -> bool:
     """Is it of continuous laws, or known by other mechanisms, and has no pairs of laws itself?"""
     inner = either_way(mechanism)
     plain = inner.mechanism if isinstance(inner, RandomRate) else inner
-    kinds = (continuous, allocation, batch_law, vector, dominated)
-    return any(kind(plain) is not None for kind in kinds)
+    return any(kind(plain) is not None for kind in (continuous_loss, vector, dominated))
 
 
 def continuous_noise(mechanism: Mechanism) -> ContinuousNoise | None:
@@ -96,34 +109,18 @@ def continuous_noise(mechanism: Mechanism) -> ContinuousNoise | None:
 
 def single_law(mechanism: Mechanism) -> LineLaw:
     """The loss of a single use of continuous noise, batches of a fixed size included."""
-    law = line_law(mechanism, alone=True)
-    assert law is not None
+    law = continuous_loss(mechanism)
+    law = plain_law(law) if isinstance(law, FixedSize) else law
+    assert isinstance(law, LineLaw)
     return law
 
 
-def line_law(mechanism: Mechanism, alone: bool = False) -> LineLaw | None:
-    """The loss of one use; None where it is not one of continuous noise.
-
-    alone: is that all? Then one batch is one as well.
-    """
-    inner = either_way(mechanism)
-    if isinstance(inner, RandomRate):
-        each = [(weight, continuous(part)) for weight, part in inner.parts]
-        laws = [(weight, plain_law(one, one.removing)) for weight, one in each if one is not None]
-        return MixtureLoss(tuple(laws)) if len(laws) == len(each) else None
-    if (one := allocation(mechanism)) is not None and one.taken == one.steps:
-        return SampledGaussian(
-            Fraction(1), one.scale / one.sensitivity / square_root(Fraction(one.steps)), True
-        )
-    if (batches := batch_law(mechanism)) is not None:
-        return plain_law(batches) if alone or batches.rate == 1 else None
-    noise = continuous(mechanism)
-    return None if noise is None else plain_law(noise, noise.removing)
-
-
-def parts_of(uses: Sequence[Use], alone: bool | None = None) -> tuple[Parts, tuple[Use, ...]]:
-    """The losses of the continuous uses, and the others. alone: whether a single one is all."""
-    alone = sum(use.times for use in uses) == 1 if alone is None else alone
-    laws = [(line_law(use.mechanism, alone), use) for use in uses]
-    others = tuple(use for law, use in laws if law is None)
-    return [(law, use.times) for law, use in laws if law is not None], others
+def parts_of(uses: Sequence[Use]) -> tuple[Parts, tuple[Use, ...]]:
+    """The losses of the continuous uses, and the others. A single batch is one as well."""
+    if sum(use.times for use in uses) == 1 and isinstance(
+        continuous_loss(uses[0].mechanism), FixedSize
+    ):
+        return [(single_law(uses[0].mechanism), 1)], ()
+    laws = [(continuous_loss(use.mechanism), use) for use in uses]
+    others = tuple(use for law, use in laws if not isinstance(law, LineLaw))
+    return [(law, use.times) for law, use in laws if isinstance(law, LineLaw)], others

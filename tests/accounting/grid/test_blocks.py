@@ -12,7 +12,7 @@ from exactdp import time_limit
 from exactdp.accounting import compose
 from exactdp.accounting.figure import Figure
 from exactdp.accounting.grid.blocks import BlockLoss
-from exactdp.accounting.losses import bracket, sums
+from exactdp.accounting.losses import product, sums
 from exactdp.accounting.losses.of_pair import listed_law
 from exactdp.accounting.scenario import scenarios
 from exactdp.exact.number import ball
@@ -124,7 +124,7 @@ def test_a_grid_of_blocks_meets_what_is_exact(
     level = "0.01" if sampled else "1"
     with time_limit(20):
         exactly = composition.epsilon("1e-5", work=0.2), composition.delta(level, work=0.2)
-    monkeypatch.setattr(bracket, "MOST_OUTCOMES", 0)
+    monkeypatch.setattr(product, "MOST_OUTCOMES", 0)
     figures = Figure("epsilon", Fraction(1, 10**5)), Figure("delta", Fraction(level))
     for figure, truth in zip(figures, exactly, strict=True):
         for uses in scenarios(composition.uses):
@@ -159,7 +159,7 @@ def test_batches_of_a_fixed_size_lie_between_the_same_ends(
     for figure in (Figure("epsilon", Fraction(1, 10**5)), Figure("delta", Fraction(1, 2))):
         listed = sums.coarse(uses, figure)
         with monkeypatch.context() as blocks:
-            blocks.setattr(bracket, "MOST_OUTCOMES", 0)
+            blocks.setattr(product, "MOST_OUTCOMES", 0)
             found = sums.coarse(uses, figure)
         found.intersection(listed)
         assert float(found.upper) < 1.01 * float(listed.upper)
