@@ -21,14 +21,12 @@ where a and b are the largest of log dP/dQ and of log dQ/dP (infinite: e^-b = 0)
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
 from flint import arb
 
-from ..exact.enclosure import Enclosure, Endpoint
+from ..exact.enclosure import Enclosure
 from ..exact.number import ball
 from ..exact.precision import enclose
-from ..exact.rounding import is_infinite
 from ..mechanisms.pair import SampledPair
 
 
@@ -67,12 +65,6 @@ def sampled_loss(pair: SampledPair, largest: Enclosure) -> Enclosure:
     """The loss of a sampled pair where that of the pair that it faces is in this enclosure."""
     through = pure_removed if pair.removing else pure_added
     low, high = (
-        enclose(through(ball(pair.rate), _ball(end))) for end in (largest.lower, largest.upper)
+        enclose(through(ball(pair.rate), ball(end))) for end in (largest.lower, largest.upper)
     )
     return Enclosure(low.lower, high.upper)
-
-
-def _ball(end: Endpoint) -> arb:
-    if is_infinite(end):
-        return arb.pos_inf() if end > 0 else arb.neg_inf()
-    return ball(Fraction(end))
