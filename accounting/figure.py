@@ -22,9 +22,17 @@ class Figure(NamedTuple):
     at: Fraction | None = None
 
     @property
+    def adds_up(self) -> bool:
+        """Does it add up over uses? rho does at most."""
+        return self.quantity == "renyi" or self in (PURE, RHO)
+
+    @property
     def trivial(self) -> Enclosure:
         """What is true of every mechanism."""
         return Enclosure.probability() if self.quantity == "delta" else Enclosure.unknown()
+
+
+PURE, RHO, MU = Figure("epsilon", Fraction(0)), Figure("zcdp"), Figure("gdp")
 
 
 def meeting(figure: Figure, one: Enclosure, other: Enclosure) -> Enclosure:

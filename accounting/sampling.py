@@ -22,15 +22,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 
 import numpy as np
 from flint import arb
 
-from ..exact.enclosure import Enclosure, Endpoint
+from ..exact.enclosure import Enclosure
 from ..exact.number import ball
 from ..exact.precision import enclose
-from ..exact.rounding import is_infinite
 from ..losses.cells import Reals
 from ..mechanisms.pair import SampledPair
 
@@ -83,13 +81,7 @@ def log_ratio(rate: float, u: Reals) -> Reals:
 def sampled_loss(pair: SampledPair, largest: Enclosure) -> Enclosure:
     """The loss of a sampled pair where that of the pair that it faces is in this enclosure."""
     low, high = (
-        enclose(loss_of(ball(pair.rate), pair.removing, _ball(end)))
+        enclose(loss_of(ball(pair.rate), pair.removing, ball(end)))
         for end in (largest.lower, largest.upper)
     )
     return Enclosure(low.lower, high.upper)
-
-
-def _ball(end: Endpoint) -> arb:
-    if is_infinite(end):
-        return arb.pos_inf() if end > 0 else arb.neg_inf()
-    return ball(Fraction(end))

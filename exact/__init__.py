@@ -21,7 +21,6 @@ from .precision import (
     enclose,
     enclose_between,
     refine,
-    refine_each,
     working_precision,
 )
 
@@ -46,7 +45,6 @@ __all__ = [
     "is_over",
     "mpf",
     "refine",
-    "refine_each",
     "spend",
     "time_left",
     "time_limit",

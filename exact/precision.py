@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from decimal import Decimal
 from fractions import Fraction
@@ -127,49 +127,22 @@ def refine(
     `Enclosure.is_within` tells. Raises OutOfTimeError where the time ends before any is reached.
     """
 
-    def one(_: Sequence[int]) -> Sequence[Enclosure]:
-        result = compute()
-        return [result if isinstance(result, Enclosure) else enclose(result)]
-
-    return refine_each(one, 1, width=width, enough=enough, cap=cap)[0]
-
-
-def refine_each(
-    compute: Callable[[Sequence[int]], Sequence[Enclosure]],
-    count: int,
-    *,
-    width: Fraction = WIDTH,
-    enough: Callable[[Enclosure], bool] | None = None,
-    cap: int = CAP,
-) -> list[Enclosure]:
-    """`refine` for several numbers at once: `compute` gets the indices that are still too wide."""
-    bits = START
-    best: list[Enclosure | None] = [None] * count
-    open_ones = list(range(count))
+    bits, best = START, None
     while True:
+        before = best
         with working_precision(bits):
-            before_all = list(best)
             try:
                 spend()
-                values = compute(open_ones)
+                result = compute()
             except OutOfTimeError:
-                reached = [found for found in best if found is not None]
-                if len(reached) < count:
+                if before is None:
                     raise
-                return reached
-            for index, found in zip(open_ones, values, strict=True):
-                before = best[index]
-                best[index] = found if before is None else before.intersection(found)
-        found_all = [found for found in best if found is not None]
-        open_ones = [
-            index
-            for index in open_ones
-            if not found_all[index].is_within(width)
-            and not (enough is not None and enough(found_all[index]))
-            and not (bits >= 4 * START and _stalled(before_all[index], found_all[index]))
-        ]
-        if not open_ones or bits >= cap:
-            return found_all
+                return before
+            found = result if isinstance(result, Enclosure) else enclose(result)
+            best = found if before is None else before.intersection(found)
+        is_enough = best.is_within(width) or (enough is not None and enough(best))
+        if is_enough or bits >= cap or (bits >= 4 * START and _stalled(before, best)):
+            return best
         bits = min(2 * bits, cap)
 
 

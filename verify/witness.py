@@ -48,7 +48,7 @@ class Witness:
 
 def at_order(pair: Pair, order: Fraction, bound: Fraction) -> Witness:
     """The Rényi divergence of this order, above its bound or not."""
-    value = refine(lambda: renyi.divergences(pair, [order])[0])
+    value = refine(lambda: renyi.divergence(pair, order))
     where = f"order {decimal_text(order)}"
     return Witness(where, "Rényi divergence", value, value.plus(-bound))
 

@@ -23,23 +23,22 @@ from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ...exact import CAP, WIDTH, Enclosure, ExactInput, ParameterError, exact, whole
-from ...exact.budget import OutOfTimeError, budgeted, in_any_case, in_time, quickly
+from ...exact.budget import OutOfTimeError, budgeted, in_any_case, in_time, spend
 from ...exact.rows import Rows, written
 from ...mechanisms.allocation import allocation
 from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.sampled import unsampled
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
-from ..figure import Figure, meeting, read_delta, read_epsilon
+from ..figure import MU, PURE, RHO, Figure, meeting, read_delta, read_epsilon, read_order
 from ..losses.sums import WORK, Enough, never
 from ..scenario import Scenario, Use, dearest, neighbours, scenarios, worst
 from . import divergence
 from .curves import Profile, falling, profile
-from .known import ORDERS, first_bounds, quick_figures
+from .known import ORDERS, composed_renyi, first_bounds, quick_figures
 from .single import closed_form, own_delta, own_epsilon, profiled
 from .together import (
     FROM_ABOVE,
-    composed_curve,
     composed_gdp,
     composed_pure,
     composed_zcdp,
@@ -54,7 +53,6 @@ __all__ = ["Composition", "Use", "compose"]
 _LOG = logging.getLogger(__name__)
 _MOST_USES = 10**9
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
-_PURE, _RHO, _MU = Figure("epsilon", Fraction(0)), Figure("zcdp"), Figure("gdp")
 _COARSE = Fraction(1, 10**6)
 _CURVE = Fraction(1, 10**9)  # of divergences that are converted
 _NARROW = Fraction(1, 10**4)  # of each point of a curve
@@ -243,7 +241,7 @@ class Composition(Rows):
         budget: ExactInput | None = None,
     ) -> Enclosure:
         """The least epsilon of (epsilon, 0)-DP: suprema of independent losses add up."""
-        return self._asked(_Ask(_PURE, *_precision(width, cap)))
+        return self._asked(_Ask(PURE, *_precision(width, cap)))
 
     @overload
     def renyi(self, order: ExactInput, *precision: ExactInput, **named: Any) -> Enclosure: ...
@@ -278,46 +276,28 @@ class Composition(Rows):
         Source: Mironov, "Rényi differential privacy", CSF 2017, Proposition 1; an adversary who
         picks the worst pair each time attains the sum.
         """
-        narrow, bits = _precision(width, cap)
-        wanted = [exact(order, "order", above=1) for order in orders]
-        asks = [_Ask(Figure("renyi", order), narrow, bits) for order in wanted]
-        closed = quickly(
-            lambda: [closed_form(self.uses, ask.figure, narrow, bits) for ask in asks], [None]
-        )
-        if all(one is not None for one in closed):
-            return [one for one in closed if one is not None]
-        found = [Enclosure.unknown()] * len(wanted)
-        with suppress(OutOfTimeError):
-            with suppress(OutOfTimeError, ArithmeticError):
-                found = self._renyi_curve(wanted, narrow, bits)
-            missed = [index for index, one in enumerate(found) if _is_open(one)]
-            if missed and sides_of(self.uses) is None:
-                tells = first_bounds(self.uses, cost, [wanted[index] for index in missed])
-                for index in missed:
-                    found[index] = found[index].intersection(tells.of(asks[index].figure))
-            for index in missed:
-                if not found[index].is_finite():
-                    found[index] = self._in_time(asks[index], partial(found.__getitem__, index))
-        return found
+        precision = _precision(width, cap)
+        wanted = [read_order(order) for order in orders]
+        asks = [_Ask(Figure("renyi", order), *precision) for order in wanted]
+        found = [Enclosure.unknown()] * len(asks)
 
-    def _renyi_curve(
-        self, wanted: Sequence[Fraction], narrow: Fraction, bits: int
-    ) -> list[Enclosure]:
-        if (sides := sides_of(self.uses)) is not None:
-            curve = sides.curve_between(
-                lambda uses: Composition(uses).renyi_curve(wanted, narrow, bits),
-                lambda curve: [curve.at(order) for order in wanted],
-                narrow,
-            )
-            return [
-                one.intersection(sides.renyi(order))
-                for one, order in zip(curve, wanted, strict=True)
-            ]
-        best = [Enclosure.exactly(0)] * len(wanted)
-        for uses in dearest(self.uses):
-            totals = composed_curve(uses, wanted, narrow, bits)
-            best = [one.maximum(total) for one, total in zip(best, totals, strict=True)]
-        return [value.because(*self._open()).found_by("divergences, added up") for value in best]
+        def ask_each() -> None:
+            for index, ask in enumerate(asks):
+                if _is_open(found[index]):
+                    spend()
+                    with suppress(ArithmeticError):
+                        found[index] = self._asked(ask).found_by("divergences, added up")
+
+        in_any_case(ask_each, None)
+        missed = [index for index, one in enumerate(found) if _is_open(one)]
+        if missed and sides_of(self.uses) is None:
+            tells = first_bounds(self.uses, cost, [wanted[index] for index in missed])
+            for index in missed:
+                found[index] = found[index].intersection(tells.of(asks[index].figure))
+        for index in missed:
+            if not found[index].is_finite():
+                found[index] = self._in_time(asks[index], partial(found.__getitem__, index))
+        return found
 
     @budgeted
     @_answered(Enclosure.unknown(), "supremum over the orders")
@@ -329,7 +309,7 @@ class Composition(Rows):
         budget: ExactInput | None = None,
     ) -> Enclosure:
         """The least rho of rho-zCDP: the supremum of the composed curve over all orders."""
-        return self._asked(_Ask(Figure("zcdp"), *_precision(width, cap)))
+        return self._asked(_Ask(RHO, *_precision(width, cap)))
 
     @budgeted
     @_answered(Enclosure.unknown(), "tests of one against the other")
@@ -344,7 +324,7 @@ class Composition(Rows):
 
         Known exactly for one use of most mechanisms and for Gaussian noise, else from both sides.
         """
-        return self._asked(_Ask(Figure("gdp"), *_precision(width, cap)))
+        return self._asked(_Ask(MU, *_precision(width, cap)))
 
     @overload
     def delta(self, epsilon: ExactInput, *precision: Any, **named: Any) -> Enclosure: ...
@@ -397,7 +377,7 @@ class Composition(Rows):
         """The least epsilon >= 0 of (epsilon, delta)-DP; work and enough as for `delta`."""
         seconds = float(exact(work, "work", at_least=0))
         figure = Figure("epsilon", read_delta(delta))
-        if figure == _PURE:
+        if figure == PURE:
             return self.pure(width, cap)
         return self._asked(_Ask(figure, *_precision(width, cap), seconds, enough))
 
@@ -453,52 +433,51 @@ class Composition(Rows):
     def _asked(self, ask: _Ask) -> Enclosure:
         """By a formula; between other lists, where a use is known by these; else by its losses."""
         figure, at = ask.figure, ask.figure.at
-        if at is not None and figure != _PURE:
+        if at is not None and figure != PURE:
             if (closed := closed_form(self.uses, figure, ask.width, ask.cap)) is not None:
                 return closed
             if (one := profiled(self.uses)) is not None:
                 if figure.quantity == "delta":
                     return own_delta(one, at, ask.width)
-                if at < 1:
+                if figure.quantity == "epsilon" and at < 1:
                     return own_epsilon(one, at, self.pure(_COARSE))
         if (sides := sides_of(self.uses)) is not None:
             return self._between(sides, ask)
-        if figure == _PURE:
+        if figure == PURE:
             return worst(dearest(self.uses), lambda uses: composed_pure(uses, *ask[1:3]))
+        if figure.quantity == "renyi":
+            assert at is not None
+            found = worst(dearest(self.uses), lambda uses: composed_renyi(uses, at, *ask[1:3]))
+            return found.because(*self._open())
         found = self._in_time(ask, lambda: self._measured(ask))
-        if figure == _RHO and _is_open(found):
+        if figure == RHO and _is_open(found):
             found = found.intersection(first_bounds(self.uses, cost).of(figure))
         return found
 
     def _between(self, sides: Sides, ask: _Ask) -> Enclosure:
         """From the lists that cost less to those that cost more."""
         figure, width = ask.figure, ask.width
-        if figure == _PURE and sides.pure is not None:
+        if figure == PURE and sides.pure is not None:
             return Composition(sides.pure).pure(width, ask.cap)
-        if figure in (_PURE, _RHO):
-            (found,) = sides.curve_between(
-                lambda uses: [_of(uses, ask)],
-                lambda curve: [curve.rho if figure == _RHO else _INFINITY],
-                width,
-            )
-            return found
-        return (
-            sides.near(figure)
-            .between(
-                lambda uses, narrow: _of(uses, ask._replace(width=narrow)),
-                width,
-                lambda: self._besides(sides, ask),
-            )
-            .intersection(figure.trivial)
+        found = sides.near(figure).between(
+            figure,
+            lambda uses, narrow: _of(uses, ask._replace(width=narrow)),
+            width,
+            lambda: self._besides(sides, ask),
         )
+        return found.intersection(figure.trivial)
 
     def _besides(self, sides: Sides, ask: _Ask) -> Enclosure:
-        """What else bounds delta and epsilon of such lists from above.
+        """What else bounds such lists from above.
 
-        That is what measures itself; what the Rényi curve of all uses tells, where one is
-        guaranteed; and the pure epsilon, where few residues are left.
+        That is what coordinates add up to; of delta and epsilon what measures itself; what the
+        Rényi curve of all uses tells, where one is guaranteed; and the pure epsilon, where few
+        residues are left.
         """
         figure, at = ask.figure, ask.figure.at
+        if figure.adds_up:
+            found = sides.total(figure, lambda uses: _of(uses, ask))
+            return found.intersection(sides.renyi(at)) if at else found
         if at is None:
             return figure.trivial
         if figure == Figure("epsilon", Fraction(1)):
@@ -527,9 +506,9 @@ class Composition(Rows):
     def _measured(self, ask: _Ask) -> Enclosure:
         """By what measures a single use, and several in one scenario."""
         figure, width, cap, work, enough = ask
-        if figure == _RHO:
+        if figure == RHO:
             found = worst(dearest(self.uses), lambda uses: composed_zcdp(uses, width, cap))
-        elif figure == _MU:
+        elif figure == MU:
             found = composed_gdp(
                 self.uses,
                 lambda level: self.delta(level, _COARSE, cap, _QUICK),
@@ -561,7 +540,7 @@ class Composition(Rows):
     def _quick(self, figure: Figure) -> Enclosure:
         """What is known in any case, where the time ends."""
         found = figure.trivial
-        if figure == _MU:
+        if figure == MU:
             found = first_bounds(self.uses, cost).of(figure)
         elif figure.quantity in ("delta", "epsilon"):
             found = worst(scenarios(self.uses), lambda uses: measured_roughly(uses, figure))

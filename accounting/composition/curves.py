@@ -259,7 +259,7 @@ def _top(composition: Composed) -> Fraction:
 
 def balls(value: Enclosure) -> tuple[arb, arb]:
     """Both ends of a finite enclosure."""
-    return ball(Fraction(value.lower)), ball(Fraction(value.upper))
+    return ball(value.lower), ball(value.upper)
 
 
 def polygon_below(xs: Sequence[arb], bounds: Sequence[tuple[arb, arb]]) -> list[Vertex]:

@@ -19,7 +19,7 @@ from attrs import frozen
 from ...exact.budget import OutOfTimeError, spend
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ball, exact
-from ...exact.precision import CAP, WIDTH, enclose, refine, refine_each
+from ...exact.precision import CAP, WIDTH, enclose, refine
 from ...exact.square_root import SquareRoot, squared
 from ...mechanisms.allocation import Allocation, allocation
 from ...mechanisms.continuous import ContinuousNoise, Shape
@@ -91,7 +91,7 @@ def epsilon(
     has_slack = any(pair.slack for pair in islice(mechanism.pairs(), 1))
     return _refined(
         mechanism,
-        lambda pair: epsilon_of(pair, level, largest_loss(pair).value),
+        lambda pair: epsilon_of(pair, level),
         width,
         min(cap, _SLACK_CAP) if has_slack else cap,  # which more bits make no narrower
     )
@@ -101,22 +101,17 @@ def renyi_divergence(
     mechanism: Mechanism, order: ExactInput, width: Fraction = WIDTH, cap: int = CAP
 ) -> Enclosure:
     """The Rényi divergence of this order > 1: the least epsilon of (order, epsilon)-RDP."""
-    return renyi_curve(mechanism, [order], width, cap)[0]
+    at = exact(order, "order", above=1)
+    if (own := without_outcomes(mechanism)) is not None:
+        return own.renyi(at, width)
+    return _refined(mechanism, lambda pair: renyi.divergence(pair, at), width, cap)
 
 
 def renyi_curve(
     mechanism: Mechanism, orders: Sequence[ExactInput], width: Fraction = WIDTH, cap: int = CAP
 ) -> list[Enclosure]:
     """The Rényi divergence at each of these orders > 1."""
-    wanted = [exact(order, "order", above=1) for order in orders]
-    if (own := without_outcomes(mechanism)) is not None:
-        return [own.renyi(order, width) for order in wanted]
-    return refine_each(
-        lambda indices: _largest_curve(mechanism, [wanted[index] for index in indices]),
-        len(wanted),
-        width=width,
-        cap=cap,
-    )
+    return [renyi_divergence(mechanism, order, width, cap) for order in orders]
 
 
 def zcdp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
@@ -216,20 +211,6 @@ def _largest_of(pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]) -> 
         if not is_capped:
             raise
         return Enclosure(best.lower, ceiling.upper)
-    return best
-
-
-def _largest_curve(mechanism: Mechanism, orders: Sequence[Fraction]) -> Sequence[Enclosure]:
-    best = [_ZERO] * len(orders)
-    for way in dearest_ways(mechanism):
-        for pair in way.pairs():
-            if pair.reduced is not None:  # which shifts matter depends on the order
-                return [
-                    _largest(mechanism, lambda pair: renyi.divergences(pair, [order])[0])  # noqa: B023
-                    for order in orders
-                ]
-            values = renyi.divergences(pair, orders)
-            best = [old.maximum(new) for old, new in zip(best, values, strict=True)]
     return best
 
 

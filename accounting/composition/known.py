@@ -36,7 +36,7 @@ from flint import arb
 from ...exact.budget import OutOfTimeError, quickly
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ball
-from ...exact.precision import enclose, refine
+from ...exact.precision import CAP, enclose, refine
 from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ...mechanisms.mechanism import (
     AdditiveNoise,
@@ -49,11 +49,11 @@ from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.conversion import Conversion, zcdp_to_delta, zcdp_to_epsilon
 from ..divergences.gaussian_dp import of_pure, root_of
 from ..envelope import NoEnvelopeError, distance_at, unit_parameter
-from ..figure import Figure, meeting
+from ..figure import MU, PURE, RHO, Figure, meeting
 from ..grid.orders import renyi_by_cells
 from ..losses.continuous import profile
 from ..losses.continuous.uses import parts_of
-from ..scenario import Scenario, Use, dearest, is_one_way
+from ..scenario import Scenario, Use, dearest, is_one_way, total
 from . import divergence
 
 Cost: TypeAlias = Callable[[Scenario, Figure], Enclosure]
@@ -63,7 +63,6 @@ _RISING = tuple(map(Fraction, ("1.1", "1.3", "1.7", "2.5", "4", "7", "12", "20")
 _FEW = (Fraction(2), Fraction(16))
 _MOST_ORDERS = 3  # at which cells are counted
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
-_PURE, _RHO, _MU = Figure("epsilon", _ZERO), Figure("zcdp"), Figure("gdp")
 _ROUGHLY = Fraction(1, 10**6)  # of what is converted
 _NARROW, _NARROW_CELLS = Fraction(1, 10**4), Fraction(1, 100)  # so well known, no more helps
 _LARGEST = 1000  # pure epsilon; beyond, its randomized response and its Gaussian tell nothing
@@ -136,16 +135,16 @@ class Known:
                     yield Enclosure(_ZERO, here)
                 elif value.greater_than(at) is True:
                     yield Enclosure(here, _INFINITY)
-            if figure == _PURE:
+            if figure == PURE:
                 yield from (_from(value) for _, value in self._at("renyi"))
         elif figure.quantity == "renyi" and at is not None:
-            yield Enclosure(_ZERO, self._end(_PURE))
+            yield Enclosure(_ZERO, self._end(PURE))
             for order, value in self._at("renyi"):
                 yield _to(value) if order >= at else _from(value)
             yield _to(self._rho().times(at))
-        elif figure == _RHO:
+        elif figure == RHO:
             yield self._rho()
-        elif figure == _MU:
+        elif figure == MU:
             yield _from(root_of(self._rho().times(2)))
 
     def _rho(self) -> Enclosure:
@@ -156,19 +155,19 @@ class Known:
         over the earlier order, below all of them at most the first one, as a > 1, and above all at
         most the pure epsilon over the last order.
         """
-        found, curve = self._held.get(_RHO, Enclosure.unknown()), self._at("renyi")
+        found, curve = self._held.get(RHO, Enclosure.unknown()), self._at("renyi")
         for order, value in curve:
-            found = meeting(_RHO, found, _from(value.times(1 / order)))
-        ends = [*(value.upper for _, value in curve), self._end(_PURE)]
+            found = meeting(RHO, found, _from(value.times(1 / order)))
+        ends = [*(value.upper for _, value in curve), self._end(PURE)]
         if _INFINITY not in ends:
             orders = (Fraction(1), *(order for order, _ in curve))
             most = max(Fraction(end) / order for end, order in zip(ends, orders, strict=True))
-            found = meeting(_RHO, found, Enclosure(_ZERO, most))
-        for figure in (_MU, *([] if self._one_way else [_PURE])):
+            found = meeting(RHO, found, Enclosure(_ZERO, most))
+        for figure in (MU, *([] if self._one_way else [PURE])):
             if (high := self._end(figure)) != _INFINITY:
                 most = Fraction(high) ** 2 / 2
-                by = self._held[figure].by if figure == _MU else ()
-                found = meeting(_RHO, found, Enclosure(_ZERO, most, by=by))
+                by = self._held[figure].by if figure == MU else ()
+                found = meeting(RHO, found, Enclosure(_ZERO, most, by=by))
         return found
 
     def _conversions(self, figure: Figure) -> Iterator[Callable[[], Endpoint]]:
@@ -189,11 +188,11 @@ class Known:
 
     def _dominating(self, figure: Figure) -> Iterator[Scenario]:
         """Other mechanisms than which this one is not less private."""
-        pure, mu = self._end(_PURE), self._end(_MU)
+        pure, mu = self._end(PURE), self._end(MU)
         others: list[Mechanism] = []
-        if 0 < pure <= _LARGEST and figure != _PURE and not self._one_way:
+        if 0 < pure <= _LARGEST and figure != PURE and not self._one_way:
             others.append(RandomizedResponse(Fraction(pure)))
-        if _LEAST <= mu <= _MOST and figure != _MU:
+        if _LEAST <= mu <= _MOST and figure != MU:
             others.append(ContinuousNoise(Shape.GAUSSIAN, 1 / Fraction(mu)))
         return (
             other for other in ((Use(noise, 1),) for noise in others) if other != self._scenario
@@ -218,7 +217,7 @@ def _of_rho(convert: Callable[..., Conversion], rho: Endpoint, at: Fraction) -> 
 def quick_figures(scenario: Scenario, cost: Cost, orders: Sequence[Fraction] = ORDERS) -> Known:
     """What a few milliseconds tell of most mechanisms, whatever time is left."""
     found = Known(scenario, cost)
-    for figure in (_PURE, *(Figure("renyi", order) for order in orders)):
+    for figure in (PURE, *(Figure("renyi", order) for order in orders)):
         ask = partial(cost, scenario, figure)
         found.learn(figure, quickly(ask, Enclosure.unknown(), _EACH))
     return found
@@ -232,8 +231,8 @@ def first_bounds(uses: Scenario, cost: Cost, orders: Sequence[Fraction] = ()) ->
     found = Known(uses, cost)
     if (square := _square(uses)) is not None:
         most = root_of(Enclosure.exactly(square)).upper
-        found.learn(_MU, Enclosure(_ZERO, most, by=("Gaussian envelope",)))
-        found.learn(_RHO, Enclosure(_ZERO, square / 2, by=("Gaussian envelope",)))
+        found.learn(MU, Enclosure(_ZERO, most, by=("Gaussian envelope",)))
+        found.learn(RHO, Enclosure(_ZERO, square / 2, by=("Gaussian envelope",)))
     least = [Fraction(2)] if max(orders, default=_ZERO) > 2 else []
     counted = sorted({*orders[:_MOST_ORDERS], *least}) if orders else None
     for order in counted or (_RISING if square is None else _FEW):
@@ -244,12 +243,11 @@ def first_bounds(uses: Scenario, cost: Cost, orders: Sequence[Fraction] = ()) ->
         if not (value.lower or value.is_finite()):  # the others take as long
             return found
     with suppress(ArithmeticError):
-        unknown = Enclosure.unknown()
-        pure = [
-            quickly(partial(divergence.pure_epsilon, one, _ROUGHLY), unknown).times(times)
-            for one, times in uses
-        ]
-        found.learn(_PURE, _to(Enclosure.total(pure)))
+
+        def pure(one: Mechanism) -> Enclosure:
+            return quickly(partial(divergence.pure_epsilon, one, _ROUGHLY), Enclosure.unknown())
+
+        found.learn(PURE, _to(total(uses, pure)))
     return found
 
 
@@ -278,7 +276,7 @@ def _mu(mechanism: Mechanism) -> Fraction | None:
     pure = divergence.pure_epsilon(mechanism, _ROUGHLY)
     if not pure.is_finite() or pure.upper > _LARGEST:
         return None
-    return Fraction(enclose(of_pure(ball(Fraction(pure.upper)))).upper)
+    return Fraction(enclose(of_pure(ball(pure.upper))).upper)
 
 
 def _by_cells(uses: Scenario, order: Fraction) -> Enclosure:
@@ -298,14 +296,9 @@ def _sampled(uses: Scenario, order: Fraction) -> Enclosure:
     """By Gaussians: what dominates a mechanism of which nobody is sampled does so sampled alike."""
 
     def measured() -> Enclosure:
-        most = Enclosure.exactly(0)
-        for scenario in dearest(uses):
-            each = (
-                divergence.renyi_divergence(one, order, _ROUGHLY).times(times)
-                for one, times in _enveloped(scenario)
-            )
-            most = most.maximum(Enclosure.total(each))
-        return Enclosure(_ZERO, most.upper, by=("Gaussian envelope",))
+        each = (composed_renyi(_enveloped(scenario), order, _ROUGHLY) for scenario in dearest(uses))
+        most = max(one.upper for one in each)
+        return Enclosure(_ZERO, most, by=("Gaussian envelope",))
 
     with suppress(ArithmeticError, NoEnvelopeError):
         return quickly(measured, Enclosure.unknown())
@@ -351,6 +344,13 @@ def _distance(noise: Mechanism) -> Fraction:
     return distance_at(unit_parameter(noise.law).upper, noise.farthest**2)
 
 
+def composed_renyi(
+    uses: Sequence[Use], order: Fraction, width: Fraction, cap: int = CAP
+) -> Enclosure:
+    """The Rényi divergence of the uses of one scenario."""
+    return total(uses, lambda one: divergence.renyi_divergence(one, order, width, cap))
+
+
 def surcharge(order: Fraction, delta: Fraction) -> arb:
     """What an (order, r)-RDP bound has to be raised by to be the epsilon of (epsilon, delta)-DP."""
     a = ball(order)
@@ -359,7 +359,7 @@ def surcharge(order: Fraction, delta: Fraction) -> arb:
 
 def epsilon_of(order: Fraction, renyi: Endpoint, delta: Fraction) -> Endpoint:
     """At most this epsilon at this delta, by a finite divergence of this order."""
-    bound = refine(lambda: ball(Fraction(renyi)) + surcharge(order, delta), width=_ROUGHLY)
+    bound = refine(lambda: ball(renyi) + surcharge(order, delta), width=_ROUGHLY)
     return max(bound.upper, _ZERO)
 
 

@@ -30,7 +30,7 @@ from ...mechanisms.guaranteed import Guaranteed
 from ...mechanisms.mechanism import either_way
 from ...mechanisms.pair import FinitePair
 from ..divergences.concentrated import supremum
-from ..divergences.renyi import divergences
+from ..divergences.renyi import divergence
 from ..figure import Figure
 from ..scenario import Use
 
@@ -210,7 +210,7 @@ def _has(curve: RenyiCurve, pair: FinitePair) -> bool:
         found = refine(lambda: supremum(pair).value, width=_ROUGHLY)
     else:
         order = curve.order
-        found = refine(lambda: divergences(pair, [order])[0], width=_ROUGHLY)
+        found = refine(lambda: divergence(pair, order), width=_ROUGHLY)
     return found.at_most(curve.bound) is True
 
 

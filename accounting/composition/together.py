@@ -49,9 +49,9 @@ from ..losses.sums import (
     most_costly,
     never,
 )
-from ..scenario import Scenario, Use
+from ..scenario import Scenario, Use, total
 from . import divergence
-from .known import by_envelope
+from .known import by_envelope, composed_renyi
 
 COARSE = "with the work or the time allowed it was measured on a coarse lattice only"
 FROM_ABOVE = "with the work or the time allowed only a bound from above was found"
@@ -179,30 +179,17 @@ def _never_exceeds(scenario: Scenario, epsilon: Fraction) -> bool:
 
 def composed_pure(uses: Scenario, width: Fraction, cap: int = CAP) -> Enclosure:
     """The pure epsilon of the uses of one scenario."""
-    each = (divergence.pure_epsilon(use.mechanism, width, cap).times(use.times) for use in uses)
-    return Enclosure.total(each)
-
-
-def composed_curve(
-    uses: Scenario, orders: Sequence[Fraction], width: Fraction, cap: int
-) -> list[Enclosure]:
-    """Their Rényi divergences at these orders."""
-    curves = [
-        [value.times(times) for value in divergence.renyi_curve(mechanism, orders, width, cap)]
-        for mechanism, times in uses
-    ]
-    return [Enclosure.total(column) for column in zip(*curves, strict=True)]
+    return total(uses, lambda one: divergence.pure_epsilon(one, width, cap))
 
 
 def composed_zcdp(uses: Scenario, width: Fraction, cap: int) -> Enclosure:
     """Enclose the least rho for which these uses together are rho-zCDP."""
-    each = (divergence.zcdp(use.mechanism, width, cap).times(use.times) for use in uses)
-    total = Enclosure.total(each)
-    if len(uses) == 1 or total.lower == _INFINITY:
-        return total
-    curve = zip(composed_curve(uses, _ORDERS, width, CAP), _ORDERS, strict=True)
+    known = total(uses, lambda one: divergence.zcdp(one, width, cap))
+    if len(uses) == 1 or known.lower == _INFINITY:
+        return known
+    curve = ((composed_renyi(uses, order, width), order) for order in _ORDERS)
     least = max(value.times(1 / order).lower for value, order in curve)
-    found = Enclosure(least, total.upper)
+    found = Enclosure(least, known.upper)
     return found if found.is_within(width) else _searched(uses, found, width, cap)
 
 

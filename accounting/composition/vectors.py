@@ -41,7 +41,7 @@ from ..envelope import (
     rounded_renyi,
     unit_parameter,
 )
-from ..figure import Figure
+from ..figure import RHO, Figure
 from ..scenario import Use
 from . import divergence
 from .rounding import (
@@ -94,7 +94,7 @@ class Sides:
 
     def near(self, figure: Figure) -> Sides:
         """With what is attained at this figure besides, by what is known by a guarantee only."""
-        if not self.guaranteed:
+        if not self.guaranteed or figure.adds_up:
             return self
         more: list[Uses] = []
         nothing: list[Uses] = []
@@ -115,71 +115,54 @@ class Sides:
 
     def between(
         self,
+        figure: Figure,
         measure: Callable[[Uses, Fraction], Enclosure],
         width: Fraction,
         besides: Callable[[], Enclosure] = Enclosure.unknown,
     ) -> Enclosure:
         """From the largest of those below to the least of those above.
 
-        measure: of a list of uses, to a relative width. besides: what else is known, asked for
-        between the two: in this order, what is quick is known first.
+        Only what adds up is asked of all of them, and more narrowly than the gap in between. For
+        the same order of asking, what is quick is known first.
+
+        measure: of a list of uses, to a relative width. besides: what else is known.
         """
-        if self.guaranteed:
-            width = max(width, _GUARANTEED)
+        dominating, roughly = self.above, width
+        if not figure.adds_up:
+            dominating, roughly = self.likely, max(width, _ATTAINED)
+            width = max(width, _GUARANTEED) if self.guaranteed else width
         alike = [] if self.exact is None else [(self.exact,)]
         for lists in (*alike, *([self.below] if self.complete else [])):
             each = [in_time(partial(measure, uses, width), _ANYTHING) for uses in lists]
             found = reduce(Enclosure.maximum, each)
             if found.is_finite() or found.lower == _INFINITY:
                 return found
-        above = {
-            uses: in_any_case(partial(measure, uses, width), _ANYTHING) for uses in self.likely
-        }
-        known = besides()
+        above = {uses: in_any_case(partial(measure, uses, width), _ANYTHING) for uses in dominating}
+        known = in_any_case(besides, _ANYTHING)
+        if known.lower == _INFINITY:
+            return known
         lower = [above[uses] for uses in self.below if uses in above]
         for uses in self.below:
             if uses not in above:
-                asked = partial(measure, uses, max(width, _ATTAINED))
+                asked = partial(measure, uses, roughly)
                 lower.append((in_time if lower else in_any_case)(asked, _ANYTHING))
         found = _between(lower, list(above.values()), self.why).intersection(known)
         for uses in self.slower:
-            if not found.is_within(max(width, _ATTAINED)):
+            if not found.is_within(roughly):
                 asked = partial(measure, uses, width)
                 found = found.intersection(Enclosure(_ZERO, in_time(asked, _ANYTHING).upper))
         return found
 
-    def curve_between(
-        self,
-        measure: Callable[[Uses], Sequence[Enclosure]],
-        bounds: Callable[[RenyiCurve], Sequence[Endpoint]],
-        width: Fraction,
-    ) -> list[Enclosure]:
-        """The same of what adds up over uses and coordinates, number by number.
-
-        bounds: what each is at most by a curve that is guaranteed, infinite where it has no bound.
-        """
-        count = len(bounds(RenyiCurve(_ZERO)))
-        nothing: Sequence[Enclosure] = [_ANYTHING] * count
-        if self.exact is not None:
-            alike = list(in_time(partial(measure, self.exact), nothing))
-            if all(one.is_finite() or one.lower == _INFINITY for one in alike):
-                return alike
-        above = [in_any_case(partial(measure, uses), nothing) for uses in self.above]
-        below = [in_any_case(partial(measure, uses), nothing) for uses in self.below]
-        above += [in_time(partial(measure, uses), nothing) for uses in self.slower]
-        found = []
-        for i, upper in enumerate(zip(*above, strict=True)):
-            lower = [curve[i] for curve in below]
-            found.append(_between(lower, upper, self.why))
-            if self.complete:  # nothing else is attained
-                found[-1] = found[-1].intersection(reduce(Enclosure.maximum, lower))
-        if all(one.is_within(width) for one in found):
-            return found
-        totals = in_any_case(partial(_totals, self.uses, measure, bounds, nothing), nothing)
-        return [
-            total if total.lower == _INFINITY else one.intersection(Enclosure(_ZERO, total.upper))
-            for one, total in zip(found, totals, strict=True)
-        ]
+    def total(self, figure: Figure, measure: Callable[[Uses], Enclosure]) -> Enclosure:
+        """What adds up over uses and coordinates, at most; anything where one use is unknown."""
+        parts = []
+        for use in self.uses:
+            part = _by_coordinates(use, figure, measure)
+            if part is None:
+                return _ANYTHING
+            parts.append(part.times(use.times))
+        found = Enclosure.total(parts)
+        return found if found.lower == _INFINITY else Enclosure(_ZERO, found.upper)
 
     def epsilon(self, delta: Fraction) -> Enclosure:
         """What is known besides: by what measures itself; of rounding at random, at most the
@@ -384,53 +367,38 @@ def _distance(law: Law, square: int) -> Fraction:
     return distance_at(unit_parameter(law).upper, square)
 
 
-def _totals(
-    uses: Uses,
-    measure: Callable[[Uses], Sequence[Enclosure]],
-    bounds: Callable[[RenyiCurve], Sequence[Endpoint]],
-    nothing: Sequence[Enclosure],
-) -> Sequence[Enclosure]:
-    """What all uses add up to, coordinate by coordinate, at most; nothing where one is unknown."""
-    parts = []
-    for use in uses:
-        part = _by_coordinates(use, measure, bounds)
-        if part is None:
-            return nothing
-        parts.append(part)
-    return [Enclosure.total(each) for each in zip(*parts, strict=True)]
-
-
 def _by_coordinates(
-    use: Use,
-    measure: Callable[[Uses], Sequence[Enclosure]],
-    bounds: Callable[[RenyiCurve], Sequence[Endpoint]],
-) -> list[Enclosure] | None:
-    """What all coordinates and uses add up to, at most; None where that is not known."""
+    use: Use, figure: Figure, measure: Callable[[Uses], Enclosure]
+) -> Enclosure | None:
+    """What all coordinates of one use add up to, at most; None where that is not known."""
     one = vector(use.mechanism)
     if one is None:
         found = _dominating(use.mechanism)
         if found is None:
-            return list(measure((use,)))
+            return measure((Use(use.mechanism, 1),))
         curve = found.curve or (None if found.rho is None else RenyiCurve(found.rho))
         if curve is None:
             return None
         # some that have a guarantee attain what has no bound; a rho that is known besides does not
-        least = _INFINITY if found.curve else _ZERO
-        return [
-            Enclosure(least if end == _INFINITY else _ZERO, end).times(use.times)
-            for end in bounds(curve)
-        ]
+        end = _at_most(curve, figure)
+        return Enclosure(end if found.curve and end == _INFINITY else _ZERO, end)
     if one.rate == 1 and isinstance(one.law, DiscreteGaussian):  # a/(2 sigma2) a unit of |v|_2^2
-        most = bounds(RenyiCurve(one.reach.largest_square / (2 * one.law.sigma2)))
-        if _INFINITY not in most:
-            return [Enclosure(_ZERO, end).times(use.times) for end in most]
+        end = _at_most(RenyiCurve(one.reach.largest_square / (2 * one.law.sigma2)), figure)
+        if end != _INFINITY:
+            return Enclosure(_ZERO, end)
     if one.rate != 1 or one.reach.farthest > MOST_MOVES:
         return None
     moves = range(1, one.reach.farthest + 1)
     costs = [measure(tuple(Use(*part) for part in one.along({move: 1}))) for move in moves]
-    square, total = one.reach.largest_square, one.reach.largest_sum
-    columns = zip(*costs, strict=True)
-    return [_dual(column, square, total).times(use.times) for column in columns]
+    return _dual(costs, one.reach.largest_square, one.reach.largest_sum)
+
+
+def _at_most(curve: RenyiCurve, figure: Figure) -> Endpoint:
+    """Of a figure that adds up."""
+    if figure.quantity == "renyi":
+        assert figure.at is not None
+        return curve.at(figure.at)
+    return curve.rho if figure == RHO else _INFINITY
 
 
 def _dual(costs: Sequence[Enclosure], square: int, total: int) -> Enclosure:

@@ -38,12 +38,12 @@ from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import enclose
-from ...mechanisms.laws.closed_forms import ClosedZCDP, RationalRenyi, ZCDPTail
+from ...mechanisms.laws.closed_forms import ClosedZCDP, Gaussians, RationalRenyi, ZCDPTail
 from ...mechanisms.pair import MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
-from ...mechanisms.shift_pair import ShiftPair, WrappedPair
-from .finite_sums import is_listed, listed, renyi_sums
+from ...mechanisms.shift_pair import ShiftPair
+from .finite_sums import dominating, is_listed, listed, renyi_sums, unreduced
 from .largest_loss import largest_loss
-from .renyi import CLOSE, bracket, divergences, is_infinite, takes_long
+from .renyi import CLOSE, bracket, divergence, is_infinite, takes_long
 from .renyi_sums import shared_sums
 
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
@@ -53,7 +53,7 @@ _SEARCH = 4 * SECOND  # units of work, for each search
 _NARROWEST = Fraction(1, 1 << 18)
 _WIDE = 100_000  # variance beyond which searches take longer than they are worth
 _LARGEST_ORDER = Fraction(1 << 40)
-_FEW_ORDERS = 64  # up to which those of a mixture are tried
+_FIRST, _FEW_ORDERS = 1 + Fraction(1, 1 << 20), 64  # between which those of others are tried
 
 
 class Supremum(NamedTuple):
@@ -83,87 +83,69 @@ _Parts: TypeAlias = "Sequence[tuple[_Sums, int]]"  # so many uses of each
 
 
 def supremum(pair: Pair) -> Supremum:
-    """Enclose sup over a > 1 of D_a(P || Q)/a at the working precision."""
-    if isinstance(pair, TwoWayPair):  # between what neighbours attain, and the pair unsampled
+    """Enclose sup over a > 1 of D_a(P || Q)/a at the working precision.
+
+    Where the search does not end narrowly, between what few orders tell and what dominates.
+    """
+    if isinstance(pair, TwoWayPair):  # what neighbours attain, and the pair unsampled
         found, most = supremum(pair.pair), supremum(pair.pair.pair).value.upper
         return Supremum(Enclosure(found.value.lower, most), found.order)
-    if isinstance(pair, ResponsePair):
-        if pair.delta:
-            return Supremum(Enclosure.infinite(), Fraction(2))
+    if isinstance(pair, ResponsePair) and not pair.delta:
         # K(a) = log cosh(u epsilon)/cosh(epsilon/2), u = a - 1/2. log cosh is concave in u^2 (its
         # product formula), so K/(u^2 - 1/4) falls: the supremum is its limit at a = 1, K'(1).
         epsilon = ball(pair.epsilon)
         return Supremum(enclose(epsilon * (epsilon / 2).tanh()), Fraction(1))
-    if isinstance(pair, ShiftPair):
-        return _of_shift(pair)
-    if is_listed(pair):
-        return _of_listed(pair)
-    if isinstance(pair, MixturePair):
-        return _of_mixture(pair)
-    if isinstance(pair, WrappedPair):
-        return _of_large_modulus(pair)
-    assert isinstance(pair, SampledPair)
-    return _of_sampled(pair)
-
-
-def _of_sampled(pair: SampledPair) -> Supremum:
-    """At most that of the pair it faces, by quasi-convexity of divergences.
-
-    (1-q) Q + q P >= q P makes D_a at least that of (P, Q) less a log(1/q)/(a - 1), which vanishes
-    against a: where the supremum is met at orders without end, as the discrete Gaussian's is at
-    all whole ones, it stays the same.
-    """
-    plain = pair.facing
-    if pair.removing and is_infinite(plain):
+    pair = unreduced(pair)
+    if is_infinite(pair):
         return Supremum(Enclosure.infinite(), Fraction(2))
-    if (known := _met_without_end(pair)) is not None:
-        return Supremum(Enclosure.exactly(known), _LARGEST_ORDER)
+    each = [] if is_listed(pair) else [supremum(one) for one in dominating(pair)]
+    most = max((one.value.upper for one in each), default=Decimal("Infinity"))
+    known, order, narrow = Enclosure(_limit(pair), most), _LARGEST_ORDER, _NARROW
+    if isinstance(pair, ShiftPair):
+        known, order = _of_law(pair), Fraction(2)
+        narrow = CLOSE if takes_long(pair) or pair.law.moments().variance.upper > _WIDE else _NARROW
+    if known.is_within(narrow):
+        return Supremum(known, order)
     try:
-        sums = _sums(pair)
-        if sums is None:
-            raise ArithmeticError("the outcomes are too many")
-        found = _search([(sums, 1)])
-    except (ArithmeticError, OutOfTimeError):
-        least = divergences(pair, [Fraction(2)])[0].lower
-        found = Supremum(Enclosure(_shared(least, Fraction(2)), Decimal("Infinity")), Fraction(2))
-    if found.value.is_within(_NARROW):
-        return found
-    most = supremum(plain).value.upper
-    return Supremum(found.value.intersection(Enclosure(Fraction(0), most)), found.order)
+        if (sums := _sums(pair)) is not None:
+            found = _search([(sums, 1)])
+            return found._replace(value=found.value.intersection(known))
+    except (ArithmeticError, OutOfTimeError):  # too many terms, or too much work
+        if isinstance(pair, ShiftPair) and known.is_finite():
+            return Supremum(known, order)
+        if isinstance(pair, ShiftPair):
+            raise
+    orders = {Fraction(2), *(max(one.order, _FIRST) for one in each if one.order <= _FEW_ORDERS)}
+    least, order = max((_shared(divergence(pair, a).lower, a), a) for a in orders)
+    return Supremum(Enclosure(min(least, most), most).intersection(known), order)
 
 
-def _met_without_end(pair: Pair) -> Fraction | None:
-    """The supremum, where it is known to be met, or come near, at orders without end."""
-    plain = pair.facing if isinstance(pair, SampledPair) and pair.removing else pair
-    return _rational(plain) if isinstance(plain, ShiftPair) else None
+def _limit(pair: Pair) -> Fraction:
+    """What D_a/a comes near at orders without end, as far as it is known.
 
-
-def _of_mixture(pair: MixturePair) -> Supremum:
-    """At most the largest of all parts (quasi-convexity); at least what a few orders tell.
-
-    D_a is at least that of a part less log(1/w)/(a - 1), w how likely it is: as for sampled pairs.
+    Of a discrete Gaussian, and of sums of such. (1-q) Q + q P >= q P makes D_a at least that of (P,
+    Q) less a log(1/q)/(a - 1), which vanishes against a; so does log(1/w)/(a - 1) of a part of a
+    mixture, w how likely it is.
     """
-    each = [supremum(one) for _, one in pair.parts]
-    most = max(one.value.upper for one in each)
-    if most in [_met_without_end(one) for _, one in pair.parts]:
-        return Supremum(Enclosure(most, most), _LARGEST_ORDER)
-    orders = sorted({Fraction(2), *(one.order for one in each if 2 < one.order <= _FEW_ORDERS)})
-    curve = zip(divergences(pair, orders), orders, strict=True)
-    least, order = max((_shared(value.lower, order), order) for value, order in curve)
-    return Supremum(Enclosure(min(least, most), most), order)
+    if isinstance(pair, MixturePair):
+        return max(_limit(one) for _, one in pair.parts)
+    plain = pair.facing if isinstance(pair, SampledPair) and pair.removing else pair
+    if not (isinstance(plain, ShiftPair) and isinstance(plain.law, Gaussians)):
+        return Fraction(0)
+    return plain.shift**2 / (2 * plain.law.gaussians * plain.law.sigma2)
+
+
+def _of_law(pair: ShiftPair) -> Enclosure:
+    """What its law tells by itself."""
+    law = pair.law
+    if isinstance(law, RationalRenyi):
+        return Enclosure.exactly(law.zcdp_exact(pair.shift))
+    closed = law.zcdp_closed(pair.shift) if isinstance(law, ClosedZCDP) else None
+    return bracket(pair) if closed is None else enclose(closed)
 
 
 def _shared(end: Endpoint, order: Fraction) -> Endpoint:
     return end if end == Decimal("Infinity") else Fraction(end) / order
-
-
-def _of_listed(pair: Pair) -> Supremum:
-    sums = _sums(pair)
-    if sums is not None:
-        return _search([(sums, 1)])
-    largest = largest_loss(pair).value
-    least = enclose(renyi_sums(listed(pair), arb(2))[0].log() / 2) if pair.slack else largest
-    return Supremum(Enclosure(least.lower, largest.upper), Fraction(2))
 
 
 def joint(pairs: Sequence[tuple[Pair, int]]) -> Supremum | None:
@@ -194,9 +176,9 @@ def laplace_supremum(epsilon: Fraction) -> Supremum:
 
 
 def _sums(pair: Pair) -> _Sums | None:
-    """None where they are infinite, or of what is not listed only known between others."""
-    largest = largest_loss(pair).value
-    ceiling = ball(Fraction(largest.upper)) if largest.is_finite() else arb.pos_inf()
+    """None where they are infinite, or only known between others."""
+    pair = unreduced(pair)
+    largest = ball(largest_loss(pair).value.upper)
     if is_listed(pair) and not isinstance(pair, ShiftPair):
         outcomes = listed(pair)
 
@@ -204,70 +186,19 @@ def _sums(pair: Pair) -> _Sums | None:
             first, second, third = renyi_sums(outcomes, ball(order), 2)
             return first, second, third
 
-        sums = _Sums(derivatives, lambda order: ceiling / ball(order))
-        return sums if largest.is_finite() else None
-    if isinstance(pair, WrappedPair | SampledPair) and pair.reduced is not None:
-        return _sums(pair.unwrapped) if pair.never_wraps else None
+        return _Sums(derivatives, lambda a: largest / ball(a)) if largest.is_finite() else None
+    if not isinstance(pair, ShiftPair | SampledPair) or pair.reduced or is_infinite(pair):
+        return None
     plain = pair.shifted
-    if plain is None or not isinstance(pair, ShiftPair | SampledPair):
-        return None
-    law, ends = plain.law, is_infinite(plain)
-    if ends and (isinstance(pair, ShiftPair) or pair.removing):
-        return None
-    known, closed = _rational(plain), _closed(plain)
+    assert plain is not None
+    law, most = plain.law, ball(_of_law(plain).upper)
 
     def tail(order: Fraction) -> arb:
         """Also at most that of the pair that is faced: its supremum, or the tail that is proved."""
-        bound = ceiling / ball(order)
-        if isinstance(law, ZCDPTail) and not ends:
-            bound = bound.min(law.zcdp_tail(order, plain.shift))
-        if known is not None:
-            bound = bound.min(ball(known))
-        return bound if closed is None else bound.min(closed)
+        bound = (largest / ball(order)).min(most)
+        return bound.min(law.zcdp_tail(order, plain.shift)) if isinstance(law, ZCDPTail) else bound
 
     return _Sums(shared_sums(pair, ctx.prec).derivatives, tail)
-
-
-def _of_shift(pair: ShiftPair) -> Supremum:
-    law = pair.law
-    if law.support[0] is not None:
-        return Supremum(Enclosure.infinite(), Fraction(2))
-    if (known := _rational(pair)) is not None:
-        return Supremum(Enclosure.exactly(known), Fraction(2))
-    if (closed := _closed(pair)) is not None:
-        return Supremum(enclose(closed), Fraction(2))
-    is_wide = takes_long(pair) or law.moments().variance.upper > _WIDE
-    if is_wide and (near := bracket(pair)).is_within(CLOSE):
-        return Supremum(near, Fraction(2))
-    try:
-        sums = _sums(pair)
-        assert sums is not None
-        found = _search([(sums, 1)])
-    except (ArithmeticError, OutOfTimeError):  # too many terms, or too much work
-        if not (near := bracket(pair)).is_finite():
-            raise
-        return Supremum(near, Fraction(2))
-    if found.value.is_within(_NARROW):
-        return found
-    ceiling = Enclosure(Fraction(0), bracket(pair).upper)
-    return Supremum(found.value.intersection(ceiling), found.order)
-
-
-def _rational(pair: ShiftPair) -> Fraction | None:
-    return pair.law.zcdp_exact(pair.shift) if isinstance(pair.law, RationalRenyi) else None
-
-
-def _closed(pair: ShiftPair) -> arb | None:
-    return pair.law.zcdp_closed(pair.shift) if isinstance(pair.law, ClosedZCDP) else None
-
-
-def _of_large_modulus(pair: WrappedPair) -> Supremum:
-    unwrapped = _of_shift(pair.unwrapped)
-    if pair.never_wraps:
-        return unwrapped
-    order, ceiling = max(unwrapped.order, 1 + Fraction(1, 1 << 20)), unwrapped.value.upper
-    least = _shared(divergences(pair, [order])[0].lower, order)
-    return Supremum(Enclosure(min(least, ceiling), ceiling), order)
 
 
 def _search(parts: _Parts) -> Supremum:

@@ -41,7 +41,7 @@ from ...exact import Enclosure, ExactInput, ParameterError, ball, exact
 from ...exact.precision import WIDTH, enclose, refine, working_precision
 from ...mechanisms.pair import ResponsePair
 from .concentrated import supremum
-from .renyi import divergences
+from .renyi import divergence
 
 Curve: TypeAlias = Callable[[Sequence[Fraction]], Sequence[Enclosure]]
 
@@ -212,7 +212,7 @@ def pure_to_renyi(epsilon: ExactInput, order: ExactInput, width: Fraction = WIDT
     """
     pair = ResponsePair(exact(epsilon, "epsilon", at_least=0))
     wanted = exact(order, "order", above=1)
-    return refine(lambda: divergences(pair, [wanted])[0], width=width)
+    return refine(lambda: divergence(pair, wanted), width=width)
 
 
 class _Infimum(NamedTuple):
@@ -238,10 +238,7 @@ def _infimum(
         found = []
         for x, value in zip(points, values(points), strict=True):
             rest = tilt * ball(x) + _h(x)
-            low, high = (
-                (ball(Fraction(end)) if end != _INFINITY else arb.pos_inf()) + rest
-                for end in (value.lower, value.upper)
-            )
+            low, high = ball(value.lower) + rest, ball(value.upper) + rest
             found.append((low.lower(), high.upper()))
             if found[-1][1] < upper:
                 upper, best = found[-1][1], x

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from flint import acb, arb, ctx
@@ -37,6 +37,7 @@ from ...mechanisms.pair import (
 )
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 
+_Kinds = TypeVar("_Kinds", bound=Pair)  # of pairs, where these are several
 _MOST_RATIOS = 1 << 16
 _LARGEST_ENUMERATED = 1 << 16
 _MOST_IMAGES = 1 << 21  # outcomes summed directly, before the Fourier sum takes over
@@ -49,6 +50,27 @@ class Listed(NamedTuple):
     p: Sequence[arb]
     q: Sequence[arb]
     slack: Fraction = Fraction(0)
+
+
+def dominating(pair: Pair) -> Sequence[Pair]:
+    """Others, the largest of whose divergences is at least this one's, whichever it is.
+
+    By joint quasi-convexity, as nothing tells Q from Q; reduction is post-processing.
+    """
+    if isinstance(pair, TwoWayPair):
+        return (pair.pair.pair,)
+    if isinstance(pair, MixturePair):
+        return [one for _, one in pair.parts]
+    if isinstance(pair, SampledPair):
+        return (pair.facing,)
+    return (pair.unwrapped,) if isinstance(pair, WrappedPair) else ()
+
+
+def unreduced(pair: _Kinds) -> _Kinds:
+    """The same pair seen whole, where its reduction renames outcomes only."""
+    if isinstance(pair, Reducible) and pair.reduced is not None and pair.never_wraps:
+        return pair.unwrapped  # type: ignore[return-value]
+    return pair
 
 
 def is_listed(pair: Pair) -> bool:
@@ -66,6 +88,11 @@ def is_listed(pair: Pair) -> bool:
 
 def listed(pair: Pair) -> Listed:
     """The pair's outcomes at the working precision, or what they are merged to by their ratio."""
+    return _listed(pair, ctx.prec)
+
+
+@lru_cache(maxsize=8)
+def _listed(pair: Pair, bits: int) -> Listed:
     if isinstance(pair, FinitePair):
         return Listed([ball(p) for p in pair.p], [ball(q) for q in pair.q], pair.slack)
     if isinstance(pair, ListedPair):
@@ -121,13 +148,7 @@ def split(outcomes: Listed, odds: arb) -> tuple[arb, arb, arb]:
 
 
 def renyi_sums(outcomes: Listed, order: arb, powers: int = 0) -> list[arb]:
-    """sum P^order Q^(1-order) L^j for j = 0, ..., powers; infinite where Q = 0 < P.
-
-    With slack: nothing bounds it from above; the best single event bounds it from below, by
-    post-processing to one bit.
-    """
-    if outcomes.slack:
-        return [_best_event(outcomes, order).union(arb.pos_inf())] * (powers + 1)
+    """sum P^order Q^(1-order) L^j for j = 0, ..., powers; infinite where Q = 0 < P."""
     spend(_LISTED * len(outcomes.p))
     sums = [arb(0)] * (powers + 1)
     for p, q in zip(outcomes.p, outcomes.q, strict=True):
@@ -158,7 +179,8 @@ def two_way_sum(outcomes: Listed, order: arb) -> arb:
     return total
 
 
-def _best_event(outcomes: Listed, order: arb) -> arb:
+def best_event(outcomes: Listed, order: arb) -> arb:
+    """What the best single event tells of that sum, with slack: post-processing to one bit."""
     slack = ball(outcomes.slack)
     best = arb(1)
     for p, q in zip(outcomes.p, outcomes.q, strict=True):

@@ -21,10 +21,11 @@ the outcomes in the order of falling P/Q. A chord between two points on or above
 convex G_mu lies above it. So mu is the largest separation of these events; it is infinite where
 some outcome has mass under one law only.
 
-*Outcomes whose order cannot be told*, with ratios in [r, R] and the masses p and q together: the
-trade-off function falls there by at most R a unit of level and at least r. So it lies above the
-chord from where they begin to the point below their end that has the power R q more; and above the
-chord to their end from the point of its own level with the power r q less.
+*Outcomes whose order cannot be told*, with ratios in [r, R] and the mass q together, between two
+events whose order can: from the first one on the power rises by at most R a unit of level, and up
+to the last one by at least r. In any order the events in between have at most (R - r) q less than
+what is possible at their level: with that much more power their chords lie above it, the first and
+the last ones too, as these are then at least as steep as R, and at most as r.
 
 *Pure epsilon.* No pair of that is less private than randomized response, which is 2 z(e^epsilon/(1
 + e^epsilon))-GDP: its only vertex.
@@ -54,7 +55,6 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from itertools import accumulate, pairwise
-from typing import NamedTuple
 
 from flint import arb
 
@@ -65,12 +65,12 @@ from ...exact.precision import enclose, enclose_between, working_precision
 from ...exact.roots import halved
 from ...exact.rounding import is_infinite
 from ...exact.square_root import SquareRoot, square_root
-from ...mechanisms.pair import MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
-from ...mechanisms.shift_pair import ShiftPair, WrappedPair
+from ...mechanisms.pair import Pair, ResponsePair, TwoWayPair
+from ...mechanisms.shift_pair import ShiftPair
 from ..envelope import NoEnvelopeError, unit_parameter
-from ..envelope.cells import upper
+from ..envelope.cells import quantile, upper
 from ..envelope.unit import largest_window
-from .finite_sums import Listed, is_listed, listed
+from .finite_sums import Listed, dominating, is_listed, listed, unreduced
 from .largest_loss import largest_loss
 from .privacy_profile import exceeding
 
@@ -96,40 +96,33 @@ def gaussian_delta(mu: arb, level: arb) -> arb:
 def gaussian_mu(pair: Pair) -> Enclosure:
     """Enclose mu of this pair at the working precision: from two sides only where none is known.
 
-    *Sampled*, at most that of the pair that is sampled: to put a draw from Q, with probability 1 -
-    rate, in place of the output turns (P, Q) into this pair, or into the swapped one. *Of several*,
-    at most the largest of all: the trade-off function of what tells the part is convex.
+    From below by an event, from above by the pure epsilon of both ways round, by the law's
+    envelope, and by what dominates (`dominating`; what is post-processing of it costs no more).
     """
     if isinstance(pair, TwoWayPair):  # what neighbours attain, and the pair without sampling
         least, plain = gaussian_mu(pair.pair), gaussian_mu(pair.pair.pair)
         return Enclosure(least.lower, plain.upper, why=(*least.why, *plain.why)).because(_OPEN)
-    if pair.slack:  # some pair within the slack has outcomes of one law only
-        return Enclosure(_at_events(pair).lower, _INFINITY).because("the slack allows any mu")
+    pair = unreduced(pair)
     if pair == ResponsePair(Fraction(0)):
         return _ZERO
-    if is_listed(pair):
+    if is_listed(pair) and not pair.slack:
         return _of_listed(listed(pair))
-    if isinstance(pair, MixturePair):
-        most = max(gaussian_mu(one).upper for _, one in pair.parts)
-        return Enclosure(Fraction(0), most).because(_OPEN)
-    if isinstance(pair, WrappedPair):
-        plain = gaussian_mu(pair.unwrapped)
-        if pair.never_wraps:
-            return plain
-        return Enclosure(_at_events(pair).lower, plain.upper, why=plain.why).because(_OPEN)
-    assert isinstance(pair, ShiftPair | SampledPair) and pair.shifted is not None
-    law = pair.shifted.law
-    if pair.reduced is None and any(end is not None for end in law.support):
+    shifted = pair.shifted
+    if pair.reduced is None and shifted and any(end is not None for end in shifted.law.support):
         return Enclosure.infinite()  # P or Q has outcomes of its own, of which sampling leaves some
-    most = _INFINITY
-    if isinstance(pair, SampledPair):
-        most = gaussian_mu(pair.pair).upper
-    elif law.curvature_falls:
-        return largest_window(law, pair.shift)
-    else:
+    if isinstance(pair, ShiftPair) and pair.law.curvature_falls:
+        return largest_window(pair.law, pair.shift)
+    least = _at_events(pair)
+    if pair.slack:  # some pair within the slack has outcomes of one law only
+        return Enclosure(least.lower, _INFINITY).because("the slack allows any mu")
+    each = [gaussian_mu(one) for one in dominating(pair)]
+    most = max((one.upper for one in each), default=_INFINITY)
+    if isinstance(pair, ShiftPair):
         with suppress(NoEnvelopeError):
-            most = unit_parameter(law).times(pair.shift).upper
-    return _between(pair).intersection(Enclosure(Fraction(0), most))
+            most = unit_parameter(pair.law).times(pair.shift).upper
+    largest = max(largest_loss(way).value.upper for way in (pair, pair.swapped()))
+    why = tuple(reason for one in each for reason in one.why)
+    return Enclosure(least.lower, min(most, _of_largest(largest)), why=why).because(_OPEN)
 
 
 def of_pure(epsilon: arb) -> arb:
@@ -155,22 +148,15 @@ def separation(p: arb, p_rest: arb, q: arb, q_rest: arb) -> arb:
 
 def _quantile(mass: arb, rest: arb) -> arb:
     """Phi^-1, from whichever of the two is smaller."""
-    root = arb(2).sqrt()
-    return -root * (2 * mass).erfcinv() if mass.mid() < rest.mid() else root * (2 * rest).erfcinv()
+    return -quantile(mass) if mass.mid() < rest.mid() else quantile(rest)
 
 
 # -- events ----------------------------------------------------------------------------------------
 
 
-def _between(pair: ShiftPair | SampledPair) -> Enclosure:
-    """From below by an event, from above by the pure epsilon of both ways round."""
-    largest = max(largest_loss(way).value.upper for way in (pair, pair.swapped()))
-    return Enclosure(_at_events(pair).lower, _of_largest(largest)).because(_OPEN)
-
-
 def _of_largest(loss: Endpoint) -> Endpoint:
     """At most mu where no loss is above this, either way round."""
-    return loss if is_infinite(loss) else enclose(of_pure(ball(Fraction(loss)))).upper
+    return loss if is_infinite(loss) else enclose(of_pure(ball(loss))).upper
 
 
 def _at_events(pair: Pair) -> Enclosure:
@@ -182,89 +168,37 @@ def _at_events(pair: Pair) -> Enclosure:
     return enclose(separation(p, 1 - p, q, 1 - q)).maximum(_ZERO)
 
 
-class _Event(NamedTuple):
-    """The masses of an event and of what is left."""
-
-    p: arb
-    p_rest: arb
-    q: arb
-    q_rest: arb
-
-
 def _of_listed(outcomes: Listed) -> Enclosure:
     """By all events along the outcomes in the order of P/Q, as far as that can be told."""
     each = [(p, q) for p, q in zip(outcomes.p, outcomes.q, strict=True) if not p == q == 0]
     if any((p == 0) != (q == 0) and (p > 0 or q > 0) for p, q in each):
         return Enclosure.infinite()
-    each.sort(key=lambda pair: -_about(*pair))
-    ratios = [_ratio(p, q) for p, q in each]
-    events = _events(each)
+    each.sort(key=lambda pair: -(pair[0] / pair[1]).mid())
+    ratios, events = [p / q for p, q in each], _events(each)
+    lows = list(accumulate((one.lower() for one in ratios), arb.min))
+    highs = list(accumulate((one.upper() for one in reversed(ratios)), arb.max))[::-1]
+    cuts = [k for k in range(1, len(each)) if lows[k - 1] > highs[k]]
     lower, ends = arb(0), [arb(0)]
-    for event in events[1:-1]:
-        spend(_EVENT)
-        if (found := separation(*event).lower()) > lower:
-            lower = found
-    for first, last in _groups(ratios):
-        start, end = events[first], events[last]
-        if last < len(each):
-            ends.append(separation(*end).upper())
-        if last - first > 1:
-            low = reduce(arb.min, (low for low, _ in ratios[first:last]))
-            high = reduce(arb.max, (high for _, high in ratios[first:last]))
-            q = sum((q for _, q in each[first:last]), arb(0))
-            ends.append(_inside(start, end, low, high, q).upper())
+    for first, last in pairwise([0, *cuts, len(each)]):
+        more = (highs[first] - lows[last - 1]) * (events[last][2] - events[first][2])
+        for k in range(first + 1, min(last + 1, len(each))):
+            spend(_EVENT)
+            p, p_rest, q, q_rest = events[k]
+            least = separation(p, p_rest, q, q_rest).lower()
+            lower = least if least > lower else lower
+            raised = more if k < last else arb(0)
+            ends.append(separation(p + raised, p_rest - raised, q, q_rest).upper())
     most = arb.pos_inf() if any(end.is_nan() for end in ends) else reduce(arb.max, ends)
-    largest = reduce(arb.max, (high for _, high in ratios)).log()
-    pure = largest.max(-reduce(arb.min, (low for low, _ in ratios)).log())
-    if pure.is_finite() and pure >= 0:
-        most = most.min(of_pure(pure.upper()).upper())
     return enclose_between(lower, most)
 
 
-def _inside(start: _Event, end: _Event, low: arb, high: arb, q: arb) -> arb:
-    """What events between these two separate by, at most, beyond what the two themselves do."""
-    p = end.p - start.p
-    if end.p_rest > start.p:
-        more = high * q
-        return separation(start.p + more, end.p_rest - (more - p), end.q, end.q_rest)
-    less = low * q
-    return separation(end.p - less, end.p_rest + less, start.q, start.q_rest)
-
-
-def _events(each: Sequence[tuple[arb, arb]]) -> list[_Event]:
-    """The first k outcomes, for each k from 0 on."""
+def _events(each: Sequence[tuple[arb, arb]]) -> list[tuple[arb, ...]]:
+    """P and Q of the first k outcomes, each with that of the rest, for each k from 0 on."""
     columns = []
     for column in zip(*each, strict=True):
         columns.append(list(accumulate(column, initial=arb(0))))
         columns.append(list(accumulate(column[::-1], initial=arb(0)))[::-1])
-    return [_Event(*event) for event in zip(*columns, strict=True)]
-
-
-def _groups(ratios: Sequence[tuple[arb, arb]]) -> list[tuple[int, int]]:
-    """Where the outcomes can be cut for certain into those of larger and of smaller ratio."""
-    after = list(accumulate((high for _, high in ratios[::-1]), arb.max))[::-1]
-    cuts, least = [0], arb.pos_inf()
-    for index, (low, _) in enumerate(ratios[:-1]):
-        least = least.min(low)
-        if least > after[index + 1]:
-            cuts.append(index + 1)
-    return list(zip(cuts, [*cuts[1:], len(ratios)], strict=True))
-
-
-def _about(p: arb, q: arb) -> float:
-    """log P/Q in floats; what is not told apart by it costs width, nothing else."""
-    if not q.mid() > 0:
-        return float("inf")
-    if not p.mid() > 0:
-        return -float("inf")
-    return float((p.mid() / q.mid()).log().mid())
-
-
-def _ratio(p: arb, q: arb) -> tuple[arb, arb]:
-    """Bounds of P/Q."""
-    low = (p.lower().max(arb(0)) / q.upper()).lower() if q.upper() > 0 else arb(0)
-    high = (p.upper() / q.lower()).upper() if q.lower() > 0 else arb.pos_inf()
-    return low, high
+    return list(zip(*columns, strict=True))
 
 
 # -- from the privacy profile ----------------------------------------------------------------------
@@ -358,8 +292,8 @@ def _most(profile: dict[Fraction, Enclosure], largest: Endpoint) -> Endpoint:
     ceiling = _of_largest(largest)
     if Fraction(0) not in profile or not largest:
         return ceiling if largest else Fraction(0)
-    lines = [(ball(level).exp(), ball(Fraction(profile[level].upper))) for level in sorted(profile)]
-    lines.append((ball(Fraction(largest)).exp(), arb(0)))
+    lines = [(ball(level).exp(), ball(profile[level].upper)) for level in sorted(profile)]
+    lines.append((ball(largest).exp(), arb(0)))
     most, before = arb(0), arb(1)
     for (slope, start), (steeper, lower) in pairwise(_hull(lines)):
         level = (start - lower) / (steeper - slope)

@@ -28,7 +28,7 @@ from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..sampling import sampled_loss
-from .finite_sums import Listed, image_excess, is_listed, listed
+from .finite_sums import Listed, image_excess, is_listed, listed, unreduced
 
 _ZERO = Enclosure.exactly(0)
 
@@ -42,8 +42,7 @@ class LargestLoss(NamedTuple):
 
 def largest_loss(pair: Pair) -> LargestLoss:
     """sup log P/Q at the working precision."""
-    if isinstance(pair, TwoWayPair):
-        pair = pair.pair
+    pair = unreduced(pair.pair if isinstance(pair, TwoWayPair) else pair)
     if isinstance(pair, ResponsePair):
         if pair.delta:
             return LargestLoss(Enclosure.infinite(), "the bit revealed for certain")
@@ -110,8 +109,6 @@ def _of_listed(pair: ListedPair) -> LargestLoss:
 
 def _of_wrapped(pair: WrappedPair) -> LargestLoss:
     unwrapped = _of_shift(pair.unwrapped)
-    if pair.never_wraps:
-        return unwrapped
     if isinstance(pair.law, AttainsLimit):
         value, outcome = enclose(pair.law.wrapped_loss(pair.shift, pair.modulus)), "0"
     elif is_listed(pair):

@@ -25,7 +25,7 @@ from ...exact.roots import first_met_near, float_root, met_between, met_near
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..sampling import sampled_loss
-from .finite_sums import is_listed, listed, outside_masses, split
+from .finite_sums import is_listed, listed, outside_masses, split, unreduced
 from .largest_loss import largest_loss
 
 _MOST_STEPS = 20
@@ -62,8 +62,7 @@ def exceeding(pair: Pair, level: arb, exact_level: Fraction | None = None) -> Ev
 
     Of several pairs the events of all together: what tells nothing has no loss above the level.
     """
-    if isinstance(pair, TwoWayPair):
-        pair = pair.pair
+    pair = unreduced(pair.pair if isinstance(pair, TwoWayPair) else pair)
     if isinstance(pair, SampledPair):
         return _of_sampled(pair, level, exact_level)
     if isinstance(pair, ShiftPair):
@@ -81,8 +80,6 @@ def exceeding(pair: Pair, level: arb, exact_level: Fraction | None = None) -> Ev
         return found
     assert isinstance(pair, WrappedPair)
     event = exceeding(pair.unwrapped, level, exact_level)
-    if pair.never_wraps:
-        return event
     p_out, q_out = outside_masses(pair)
     lost = p_out + level.exp() * q_out
     return event._replace(p=event.p - p_out, q=event.q + q_out, excess=event.excess + lost)
@@ -137,11 +134,8 @@ def _of_shift(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Even
     return Event(p, q, excess, first, last)
 
 
-def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> Enclosure:
-    """The smallest level >= 0 with delta(level) <= delta, at the working precision.
-
-    largest: the pair's largest loss, beyond which delta(level) = 0.
-    """
+def epsilon_of(pair: Pair, delta: Fraction) -> Enclosure:
+    """The smallest level >= 0 with delta(level) <= delta, at the working precision."""
     if isinstance(pair, ResponsePair):
         return enclose(_of_response(pair, delta))
     if isinstance(pair, FinitePair) and not pair.slack and len(pair.p) <= _FEW:
@@ -152,21 +146,21 @@ def epsilon_of(pair: Pair, delta: Fraction, largest: Enclosure) -> Enclosure:
         # rate delta(level') of the pair that is sampled, at a level' that rises with the level
         if delta >= pair.rate:
             return Enclosure.exactly(0)
-        plain = pair.facing
-        found = epsilon_of(plain, delta / pair.rate, largest_loss(plain).value)
-        return sampled_loss(pair, found)
+        return sampled_loss(pair, epsilon_of(pair.facing, delta / pair.rate))
     target = ball(delta)
     zero = arb(0)
     if delta_of(pair, zero) <= target:
         return Enclosure.exactly(0)
     if pair.escaping() > target:
         return Enclosure.infinite()
-    level = _located(pair, delta, largest)
+    with working_precision(64):
+        level = _sought(lambda at: exceeding(pair, at), target, arb(0.5))
+    largest = largest_loss(pair).value
     found = root_near(level, target, lambda level: exceeding(pair, level), largest)
     if not (pair.slack and found.is_finite()):
         return found
     # the upper end of delta, the profile plus slack (1 + e^level), is a bound wherever it is met
-    ends = ball(Fraction(found.lower)), ball(Fraction(found.upper))
+    ends = ball(found.lower), ball(found.upper)
     high = met_between(lambda at: bool(delta_of(pair, at) <= target), *ends)[1]
     return enclose_between(ends[0], high)
 
@@ -206,7 +200,7 @@ def _sought(exceeding: Callable[[arb], Event], target: arb, level: arb) -> arb:
     high = max(2 * float(level.mid()), _LEAST)
     while height(high) > 0 and high < _LARGEST:
         high *= 2
-    return arb(float_root(height, 0.0, high, 1e-9))
+    return arb(float_root(height, 0.0, high, 1e-5))
 
 
 def _of_few(pair: FinitePair, delta: Fraction) -> Enclosure:
@@ -245,7 +239,7 @@ def _certified_above(
     exceeding: Callable[[arb], Event], target: arb, level: arb, largest: Enclosure
 ) -> arb:
     """Some level just above with delta(level) <= target, proved."""
-    cap = ball(Fraction(largest.upper)).upper() if largest.is_finite() else arb.pos_inf()
+    cap = ball(largest.upper).upper()
     least = arb(2) ** -(ctx.prec - 24)
 
     def met(above: arb) -> bool:
@@ -255,22 +249,6 @@ def _certified_above(
     step = least * (abs(level) + arb(2) ** -16)
     found = met_near(met, level, step, growth=16, most=ctx.prec // 2)
     return cap if found is None else found.min(cap)
-
-
-def _located(pair: Pair, delta: Fraction, largest: Enclosure) -> arb:
-    """An approximate root of delta(level) = delta: a starting point, nothing rests on it."""
-    with working_precision(64):
-        goal = float(ball(delta).log().mid())
-
-        def gap(level: float) -> float:
-            value = delta_of(pair, arb(level)).mid()
-            return float(value.log().mid()) - goal if value > 0 else -math.inf
-
-        end = float(Fraction(largest.upper)) if largest.is_finite() else math.inf
-        high = min(1.0, end)
-        while gap(high) > 0 and high < end:
-            high = min(2 * high, end)
-        return arb(float_root(gap, 0.0, high, 1e-5))
 
 
 def shortfall(p: arb, level: arb, loss: arb) -> arb:

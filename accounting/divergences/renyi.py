@@ -19,7 +19,6 @@ D_a is at most a (mu d)^2/2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -34,82 +33,78 @@ from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from ...mechanisms.pair import (
     MixturePair,
     Pair,
-    Reducible,
     SampledPair,
     TwoWayPair,
 )
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..envelope import NoEnvelopeError, unit_parameter
-from .finite_sums import image_excess, is_listed, listed, renyi_sums, two_way_sum
-from .renyi_sums import RenyiSums, shared_sums
+from .finite_sums import (
+    best_event,
+    image_excess,
+    is_listed,
+    listed,
+    renyi_sums,
+    two_way_sum,
+    unreduced,
+)
+from .renyi_sums import shared_sums
 
 CLOSE = Fraction(1, 10**5)  # so narrow, a bracket is taken where sums are long
 _LONG = 10**7  # variance from which on those of sums of discrete Gaussians are
 
 
-def divergences(pair: Pair, orders: Sequence[Fraction]) -> list[Enclosure]:
-    """D_order(P || Q) for each order > 1, at the working precision.
+def divergence(pair: Pair, order: Fraction) -> Enclosure:
+    """D_order(P || Q), order > 1, at the working precision.
 
     Of a sampled pair at most that of the pair that is sampled, by quasi-convexity.
     """
     if isinstance(pair, TwoWayPair):
-        return _of_both_ways(pair, orders)
+        return _of_both_ways(pair, order)
+    pair = unreduced(pair)
     if is_listed(pair) and not isinstance(pair, ShiftPair | WrappedPair):
-        return _of_listed(pair, orders)
+        return _of_listed(pair, order)
     if isinstance(pair, MixturePair):
-        return _of_mixture(pair, orders)
+        return _of_mixture(pair, order)
+    assert isinstance(pair, ShiftPair | SampledPair | WrappedPair)
+    if isinstance(pair, WrappedPair) or (isinstance(pair, SampledPair) and pair.reduced):
+        return _of_wrapped(pair, order)
+    if is_infinite(pair):
+        return Enclosure.infinite()
     if isinstance(pair, ShiftPair):
-        return _of_shift(pair, orders)
-    assert isinstance(pair, SampledPair | WrappedPair)
-    if isinstance(pair, WrappedPair) or not pair.never_wraps:
-        return _of_wrapped(pair, orders)
-    if pair.reduced is not None:
-        pair = pair.unwrapped
-    if pair.removing and is_infinite(pair.facing):
-        return [Enclosure.infinite() for _ in orders]
-    sums = shared_sums(pair, ctx.prec)
-    return [_from_sum(sums.at(order), order) for order in orders]
+        return _of_shift(pair, order)
+    return _from_sum(shared_sums(pair, ctx.prec).at(order), order)
 
 
-def _of_listed(pair: Pair, orders: Sequence[Fraction]) -> list[Enclosure]:
-    outcomes = listed(pair)
-    return [_from_sum(renyi_sums(outcomes, ball(order))[0], order) for order in orders]
+def _of_listed(pair: Pair, order: Fraction) -> Enclosure:
+    outcomes, a = listed(pair), ball(order)
+    if outcomes.slack:  # nothing bounds it from above
+        return Enclosure(_from_sum(best_event(outcomes, a), order).lower, Decimal("Infinity"))
+    return _from_sum(renyi_sums(outcomes, a)[0], order)
 
 
-def _of_mixture(pair: MixturePair, orders: Sequence[Fraction]) -> list[Enclosure]:
+def _of_mixture(pair: MixturePair, order: Fraction) -> Enclosure:
     """e^((a-1) D_a) is the mixture of theirs, which rises in each of them."""
-    curves = [divergences(one, orders) for _, one in pair.parts]
-    found = []
-    for order, column in zip(orders, zip(*curves, strict=True), strict=True):
-        ends = []
-        for side in ("lower", "upper"):
-            total = ball(pair.rest)
-            for (weight, _), value in zip(pair.parts, column, strict=True):
-                end = getattr(value, side)
-                power = arb.pos_inf() if end == Decimal("Infinity") else ball(Fraction(end))
-                total += ball(weight) * (ball(order - 1) * power).exp()
-            ends.append(_from_sum(total, order))
-        found.append(Enclosure(ends[0].lower, ends[1].upper))
-    return found
+    low = high = ball(pair.rest)
+    for weight, one in pair.parts:
+        found = divergence(one, order)
+        low += ball(weight) * (ball(order - 1) * ball(found.lower)).exp()
+        high += ball(weight) * (ball(order - 1) * ball(found.upper)).exp()
+    return Enclosure(_from_sum(low, order).lower, _from_sum(high, order).upper)
 
 
-def _of_both_ways(pair: TwoWayPair, orders: Sequence[Fraction]) -> list[Enclosure]:
+def _of_both_ways(pair: TwoWayPair, order: Fraction) -> Enclosure:
     """Between what neighbours attain and the sum over r = P/Q > 1 of Q r^a, Q r^(1-a) and the rest.
 
     The rest, 1 less the sum of Q r and Q, turns that into 1 + sum of Q (r^a - r)(1 - r^-a).
     """
-    found, least = [], divergences(pair.pair, orders)
-    largest = divergences(pair.pair.pair, orders)
-    for order, low, high in zip(orders, least, largest, strict=True):
-        if is_listed(pair.pair):
-            total = two_way_sum(listed(pair.pair), ball(order))
-        elif is_infinite(pair.pair.facing):
-            total = arb.pos_inf()
-        else:
-            total = shared_sums(pair.pair, ctx.prec).two_way(order)
-        both = Enclosure(low.lower, _from_sum(total, order).upper)
-        found.append(both.intersection(Enclosure(Fraction(0), high.upper)))
-    return found
+    if is_listed(pair.pair):
+        total = two_way_sum(listed(pair.pair), ball(order))
+    elif is_infinite(pair.pair):
+        total = arb.pos_inf()
+    else:
+        total = shared_sums(pair.pair, ctx.prec).two_way(order)
+    most = min(_from_sum(total, order).upper, divergence(pair.pair.pair, order).upper)
+    return Enclosure(divergence(pair.pair, order).lower, most)
 
 
 def _from_sum(total: arb, order: Fraction) -> Enclosure:
@@ -120,28 +115,23 @@ def _from_sum(total: arb, order: Fraction) -> Enclosure:
 
 def is_infinite(pair: Pair) -> bool:
     """Has P an outcome that Q has not, at an end of the law's support?"""
+    if isinstance(pair, SampledPair):
+        return pair.removing and is_infinite(pair.facing)
     return isinstance(pair, ShiftPair) and pair.law.support[0] is not None
 
 
-def _of_shift(pair: ShiftPair, orders: Sequence[Fraction]) -> list[Enclosure]:
+def _of_shift(pair: ShiftPair, order: Fraction) -> Enclosure:
     law = pair.law
-    if is_infinite(pair):
-        return [Enclosure.infinite() for _ in orders]
-    sums = shared_sums(pair, ctx.prec)
-    found = []
-    for order in orders:
-        known = law.renyi_exact(order, pair.shift) if isinstance(law, RationalRenyi) else None
-        if takes_long(pair) and (near := bracket(pair, order)).is_within(CLOSE):
-            found.append(near)
-            continue
-        found.append(_summed(pair, sums, order) if known is None else Enclosure.exactly(known))
-    return found
+    if takes_long(pair) and (near := bracket(pair, order)).is_within(CLOSE):
+        return near
+    known = law.renyi_exact(order, pair.shift) if isinstance(law, RationalRenyi) else None
+    return _summed(pair, order) if known is None else Enclosure.exactly(known)
 
 
-def _summed(pair: ShiftPair, sums: RenyiSums, order: Fraction) -> Enclosure:
+def _summed(pair: ShiftPair, order: Fraction) -> Enclosure:
     """The sum; where its terms are too many, what moments and summands of the noise tell."""
     try:
-        return _from_sum(sums.at(order), order)
+        return _from_sum(shared_sums(pair, ctx.prec).at(order), order)
     except ArithmeticError:
         found = bracket(pair, order)
         if isinstance(pair.law, DiscreteGaussianSum):
@@ -152,38 +142,28 @@ def _summed(pair: ShiftPair, sums: RenyiSums, order: Fraction) -> Enclosure:
     return found.because("the terms of its Rényi sum are too many")
 
 
-def _of_wrapped(pair: Reducible, orders: Sequence[Fraction]) -> list[Enclosure]:
+def _of_wrapped(pair: WrappedPair | SampledPair, order: Fraction) -> Enclosure:
     """Reduction is post-processing: at most what holds without it."""
-    wrapped = pair.reduced
-    assert wrapped is not None
-    unwrapped = divergences(pair.unwrapped, orders)
-    if wrapped.never_wraps:
-        return unwrapped
-    lower = _of_listed(pair, orders) if is_listed(pair) else _below(pair, wrapped, orders)
-    ceilings = [Enclosure(Fraction(0), ceiling.upper) for ceiling in unwrapped]
-    return [low.intersection(high) for low, high in zip(lower, ceilings, strict=True)]
+    most = divergence(pair.unwrapped, order).upper
+    least = _of_listed(pair, order) if is_listed(pair) else _below(pair, order)
+    return least.intersection(Enclosure(Fraction(0), most))
 
 
-def _below(pair: Reducible, wrapped: WrappedPair, orders: Sequence[Fraction]) -> list[Enclosure]:
+def _below(pair: WrappedPair | SampledPair, order: Fraction) -> Enclosure:
     """Lower bounds: sum over a window W of P^a (Q (1 + e))^(1-a) <= the wrapped sum.
 
     Of a sampled pair as well: residues have at least the mass that a mixture has in W, and at most
     1 + e times it, since both laws of the mixture have.
     """
-    law, shift, modulus = wrapped.law, wrapped.shift, wrapped.modulus
-    found = []
-    plain = pair.unwrapped
-    assert not isinstance(plain, MixturePair)
-    sums = shared_sums(plain, ctx.prec)
-    for order in orders:
-        least = arb(1)
-        with suppress(ArithmeticError):  # too many terms
-            low, high, kept = sums.within(order)
-            farthest = max(abs(low), abs(high)) + shift
-            if law.symmetric and 2 * farthest < modulus:
-                least = kept * (1 + image_excess(law, modulus, farthest)) ** ball(1 - order)
-        found.append(Enclosure(_from_sum(least, order).lower, Decimal("Infinity")))
-    return found
+    wrapped, least = pair.reduced, arb(1)
+    assert wrapped is not None
+    law, modulus = wrapped.law, wrapped.modulus
+    with suppress(ArithmeticError):  # too many terms
+        low, high, kept = shared_sums(pair.unwrapped, ctx.prec).within(order)
+        farthest = max(abs(low), abs(high)) + wrapped.shift
+        if law.symmetric and 2 * farthest < modulus:
+            least = kept * (1 + image_excess(law, modulus, farthest)) ** ball(1 - order)
+    return Enclosure(_from_sum(least, order).lower, Decimal("Infinity"))
 
 
 # -- brackets without sums -------------------------------------------------------------------------
@@ -207,7 +187,7 @@ def bracket(pair: ShiftPair, order: Fraction | None = None) -> Enclosure:
     if law.symmetric and law.mgf_domain == (None, None):
         least = least.max(_least(pair, order))
     try:
-        unit = ball(Fraction(unit_parameter(law).upper))
+        unit = ball(unit_parameter(law).upper)
     except NoEnvelopeError:
         return Enclosure(enclose_between(least, least).lower, Decimal("Infinity"))
     scale = arb(1) if order is None else ball(order)

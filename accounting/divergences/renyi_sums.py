@@ -46,6 +46,7 @@ from ...mechanisms.shift_pair import ShiftPair
 from .finite_sums import Listed, two_way_sum
 
 _Grid: TypeAlias = "NDArray[np.int64]"
+_Columns: TypeAlias = tuple[list[arb], list[arb], list[arb]]  # log p, the loss and log r
 
 _MOST_TERMS = 12_000_000
 _MOST_SEARCHED = 20_000  # outcomes of a sum of sampled noise with derivatives
@@ -54,6 +55,7 @@ _FARTHEST = 1 << 60
 _GRID = 1024
 _BLOCK = 1024
 _LONGEST_BLOCK = 1 << 16
+_MOST_BLOCKS = 192  # that are kept, of all pairs: as many as the longest sum has
 _MOST_EXTENSIONS = 30
 # units of work: the law at an outcome, each factor of its term, and the tails at an order
 _FIRST, _TERM, _ORDER = 0.3, 0.5, 4_000
@@ -72,10 +74,8 @@ class RenyiSums:
         # the first value of a block costs an integral: about as many blocks for every spread
         spread = int(min(float(self.law.moments().variance.upper) ** 0.5, _LONGEST_BLOCK))
         self.length = max(_BLOCK, 2 * self.shift, min(8 * spread, _LONGEST_BLOCK))
-        self.block = lru_cache(maxsize=None)(self._block)
         self.bulk = lru_cache(maxsize=None)(self._bulk)
         self.after = lru_cache(maxsize=None)(self._after)
-        self.log_ratios = lru_cache(maxsize=4)(self._log_ratios)
 
     def at(self, order: Fraction) -> arb:
         """M(order), order > 1."""
@@ -104,35 +104,38 @@ class RenyiSums:
     def two_way(self, order: Fraction) -> arb:
         """1 + sum over r > 1 of Q (r^a - r)(1 - r^-a), removing; left of the window below Q r^a."""
         low, high = self.bulk(_rounded(order))
-        logs, losses = self.between(low, high)
+        logs, losses, ratios = self.between(low, high)
         q = [(log - loss).exp() for log, loss in zip(logs, losses, strict=True)]
-        p = [b * r.exp() for b, r in zip(q, self.log_ratios(low, high), strict=True)]
+        p = [b * r.exp() for b, r in zip(q, ratios, strict=True)]
         total = two_way_sum(Listed(p, q), ball(order))
         if not losses[-1] <= 0:
             return arb.pos_inf()
         return total + arb(0).union(self._left(order, low, 0))
 
-    def between(self, low: int, high: int) -> tuple[list[arb], list[arb]]:
-        """log p(x) and the loss of x for x = low, ..., high, block by block as orders need them."""
+    def between(self, low: int, high: int) -> _Columns:
+        """Of x = low, ..., high, block by block as orders need them."""
         if high - low > _MOST_TERMS:
             raise ArithmeticError(
                 f"a Rényi sum over {high - low} outcomes is too long (at most {_MOST_TERMS})"
             )
-        log_p: list[arb] = []
-        losses: list[arb] = []
+        columns: _Columns = [], [], []
         for index in range(low // self.length, high // self.length + 1):
-            logs, lost = self.block(index)
             first = max(low - index * self.length, 0)
             last = high + 1 - index * self.length
-            log_p += logs[first:last]
-            losses += lost[first:last]
-        return log_p, losses
+            for column, values in zip(columns, self._block(index), strict=True):
+                column += values[first:last]
+        return columns
 
-    def _block(self, index: int) -> tuple[list[arb], list[arb]]:
+    @lru_cache(maxsize=_MOST_BLOCKS)  # noqa: B019
+    def _block(self, index: int) -> _Columns:
         shift, first = self.shift, index * self.length
         spend(_FIRST * self.length)
         logs = [p.log() for p in self.law.balls(first - shift, first + self.length - 1)]
-        return logs[shift:], [p - q for p, q in zip(logs[shift:], logs, strict=False)]
+        losses = [p - q for p, q in zip(logs[shift:], logs, strict=False)]
+        if self.rate == 1:
+            return logs[shift:], losses, losses
+        rate, sign = ball(self.rate), 1 if self.removing else -1
+        return logs[shift:], losses, [(rate * (sign * one).expm1()).log1p() for one in losses]
 
     def within(self, order: Fraction) -> tuple[int, int, arb]:
         """A window low, ..., high around the bulk, and the part of M(order) that it has."""
@@ -142,8 +145,7 @@ class RenyiSums:
 
     def _inside(self, order: Fraction, low: int, high: int, powers: int) -> list[arb]:
         spend(_ORDER + _TERM * (high - low) * (powers + 2))
-        logs, losses = self.between(low, high)
-        ratios = self.log_ratios(low, high)
+        logs, losses, ratios = self.between(low, high)
         power, sign, weights = ball(1 - order), -1, logs
         if self.removing:
             power, sign = ball(order), 1
@@ -155,14 +157,6 @@ class RenyiSums:
             terms = [sign * term * ratio for term, ratio in zip(terms, ratios, strict=True)]
             sums.append(sum(terms, arb(0)))
         return sums
-
-    def _log_ratios(self, low: int, high: int) -> list[arb]:
-        """log r, for orders asked for in turn."""
-        losses, rate = self.between(low, high)[1], ball(self.rate)
-        if self.rate == 1:
-            return losses
-        sign = 1 if self.removing else -1
-        return [(rate * (sign * loss).expm1()).log1p() for loss in losses]
 
     # -- in closed form ---------------------------------------------------------------------------
 
@@ -188,7 +182,7 @@ class RenyiSums:
 
     def _end(self, x: int) -> tuple[arb, arb]:
         """log p and the loss."""
-        logs, losses = self.between(x, x)
+        logs, losses, _ = self.between(x, x)
         return logs[0], losses[0]
 
     def _after(self, high: int, shift: int) -> arb:
@@ -288,7 +282,7 @@ class RenyiSums:
         return cast("NDArray[np.float64]", np.where(np.isnan(heights), -np.inf, heights))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def shared_sums(pair: ShiftPair | SampledPair, bits: int) -> RenyiSums:
     """The sums of this pair at the working precision: orders asked for in turn share a window."""
     return RenyiSums(pair)

@@ -296,7 +296,7 @@ def rounded_distance(law: Law, l2: ExactInput, dimension: int, missed: ExactInpu
     if norm == 0:
         return Fraction(0)
     with working_precision(_DISTANCE_BITS):
-        mu, c, root = ball(Fraction(unit_parameter(law).upper)), ball(norm), arb(size).sqrt()
+        mu, c, root = ball(unit_parameter(law).upper), ball(norm), arb(size).sqrt()
         spread = (-2 * ball(b).log()).sqrt() * (c + root / 2)
         found = [mu * (c + root), mu * (c**2 + root**2 / 4 + spread).sqrt()]
         fractions = (root * c).min(root**2)

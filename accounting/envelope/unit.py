@@ -98,7 +98,7 @@ def unit_parameter(law: Law, width: Fraction = WIDTH) -> Enclosure:
 
 def distance_at(unit: Endpoint, square: int) -> Fraction:
     """unit |v|_2 of a vector of this |v|_2^2, at most: rational."""
-    return Fraction(refine(lambda: ball(Fraction(unit)) * ball(square).sqrt()).upper)
+    return Fraction(refine(lambda: ball(unit) * ball(square).sqrt()).upper)
 
 
 def shift_parameter(law: Law, shift: ExactInput, width: Fraction = WIDTH) -> Enclosure:

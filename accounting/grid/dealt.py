@@ -62,8 +62,8 @@ class DealtSteps(LossLaw):
     def sketch(self) -> tuple[Reals, Reals]:
         """Values and logarithms of P-masses, about."""
         total, step, tilt, _ = self._sum
-        values = total.indices * float(step)
-        logs = np.log(np.maximum(total.p - total.stray - total.noise, _LEAST))
+        values: Reals = total.indices * float(step)
+        logs: Reals = np.log(np.maximum(total.p - total.stray - total.noise, _LEAST))
         seen = logs > math.log(_LEAST)
         return values[seen], (logs + float(total.scale[0]) - float(tilt) * values)[seen]
 
@@ -111,6 +111,7 @@ class DealtSteps(LossLaw):
         All beyond the cells is at their end.
         """
         law, q, found = loss.law, ball(loss.law.rate), dict[int, Pair]()
+        assert isinstance(law, SampledGaussian)
         cells = loss.cells(step, self.tilt, _MOST_POINTS).cells  # rising
         ends = [((cell.low + cell.high) // 2, cell.p, cell.q) for cell in cells]
         for k, *both in [*ends, (cells[-1].high, *law.tail(step * cells[-1].high))]:

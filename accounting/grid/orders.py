@@ -19,7 +19,6 @@ from ...exact.enclosure import Enclosure
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import enclose_between, working_precision
-from ...exact.rounding import is_infinite
 from ...losses.cells import Loss, on_lattice
 from ...losses.planning import Sketch
 from ..divergences.largest_loss import largest_loss
@@ -78,7 +77,7 @@ def _largest(product: Product, loss: Loss) -> arb:
     ends = [largest_loss(pair).value.upper for pair in pairs]
     if not ends:
         return loss.largest()
-    return arb.pos_inf() if is_infinite(max(ends)) else ball(Fraction(max(ends)))
+    return ball(max(ends))
 
 
 def _only(product: Product, log_tail: float) -> Loss:

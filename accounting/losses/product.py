@@ -260,7 +260,7 @@ def _blocks(
     return dominating([moved(one, step) for one in found])
 
 
-def moved(loss: BlockLoss | TwoWayLoss, step: Fraction) -> Atoms:
+def moved(loss: LossLaw, step: Fraction) -> Atoms:
     """Losses on a lattice that dominate those of many outcomes. step: a power of two."""
     cells = loss.cells(ball(step), 1.0, 512)
     masses, lost = on_lattice(cells.cells, cells.missing, ball(step))
