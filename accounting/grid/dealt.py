@@ -62,7 +62,7 @@ class DealtSteps(LossLaw):
     def sketch(self) -> tuple[Reals, Reals]:
         """Values and logarithms of P-masses, about."""
         total, step, tilt, _ = self._sum
-        values: Reals = total.indices * float(step)
+        values = np.asarray(total.indices * float(step), dtype=np.float64)
         logs: Reals = np.log(np.maximum(total.p - total.stray - total.noise, _LEAST))
         seen = logs > math.log(_LEAST)
         return values[seen], (logs + float(total.scale[0]) - float(tilt) * values)[seen]

@@ -18,6 +18,7 @@ from flint import arb, ctx
 
 from ...exact.budget import spend
 from ...exact.number import Logarithm, Real, ball
+from ...exact.precision import floor_of
 from ...exact.roots import first_met_near
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
@@ -68,7 +69,19 @@ def listed_law(pair: Pair, log_tail: float) -> Atoms:
     if isinstance(plain, ResponsePair):
         found = evolve(found, exactly_escaping=plain.delta * rate if removing else Fraction(0))
     closed = closed_law(pair)
-    return found if closed is None else evolve(found, lattice=closed.lattice)
+    lattice = None if closed is None else closed.lattice
+    return found if lattice is None else _told(found, lattice)
+
+
+def _told(law: Atoms, lattice: Lattice) -> Atoms:
+    """With each loss as the multiple that it is: of one unit, where that is nearest for certain."""
+    first, step = (ball(lattice.unit) * ball(part) for part in (lattice.origin, lattice.step))
+    if step == 0:
+        return evolve(law, lattice=lattice)
+    exact = [first + step * floor_of(((x - first) / step).mid() + arb(0.5)) for x in law.losses]
+    pairs = zip(law.losses, exact, strict=True)
+    losses = [one if abs(x - one) < step / 4 else x for x, one in pairs]
+    return evolve(law, losses=losses, lattice=lattice)
 
 
 @lru_cache(maxsize=8)
