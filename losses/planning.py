@@ -79,9 +79,9 @@ def saddle(
         return c * slope - value + math.log1p(c) + (log_delta or 0.0)
 
     c = math.exp(float_root(excess, *_RANGE, 1e-5))
-    value, _, curvature = cumulant(c)
+    value, slope, curvature = cumulant(c)
     if level is None:
-        level = (value + c * math.log(c) - (1 + c) * math.log1p(c) - (log_delta or 0.0)) / c
+        level = slope - math.log1p(1 / c)  # where that derivative is 0
         if level < 0:
             return saddle(cumulant, None, 0.0)
     curvature = max(curvature, 0.0) + 1 / c**2 + 1 / (c + 1) ** 2
