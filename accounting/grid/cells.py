@@ -26,6 +26,7 @@ from .blocks import BlockLoss
 
 _FIRST = 16  # cells at first, of which those that weigh enough are halved
 _LIGHT = 1 / 256  # tilted mass times squared width of cells that are not
+_LIGHTER = 1e-6  # the same where rare losses decide, which weigh little however they are tilted
 # Of a lattice's points, that a cell has at most, unless its mass is below, in its logarithm: seen
 # by another tilt, by which tails are bounded, it may weigh more.
 _WIDEST, _SEEN_MASS = 64, -60.0
@@ -34,10 +35,14 @@ _CELL, _HALF = 1500, 200  # units of work, of a cell and of one that is halved
 
 @frozen(eq=False)
 class DividedLoss(LossLaw):
-    """The loss of continuous noise. log_tail: of the P-mass of the largest losses, in no cell."""
+    """The loss of continuous noise. log_tail: of the P-mass of the largest losses, in no cell.
+
+    rare: does the user take part less than once in all uses, so that a single loss decides?
+    """
 
     law: LineLaw
     log_tail: float
+    rare: bool = False
 
     def largest(self) -> arb:
         """No loss is above this."""
@@ -82,7 +87,7 @@ class DividedLoss(LossLaw):
             highest = log_mass + tilt * spacing * count / 2  # were all of it at the upper end
             if highest > _SEEN_MASS and count > points / _WIDEST:
                 return True
-            return log_mass + 2 * math.log(count) > math.log(_LIGHT)
+            return log_mass + 2 * math.log(count) > math.log(_LIGHTER if self.rare else _LIGHT)
 
         before = law.tail(step * low)
         yield low, low, *((1 - one).max(arb(0)) for one in before)

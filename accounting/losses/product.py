@@ -232,7 +232,7 @@ class Product:
             elif isinstance(one, FixedSize):
                 yield TwoWayLoss(DividedLoss(plain_law(one), share)), times
             else:
-                yield DividedLoss(one, share), times
+                yield DividedLoss(one, share, times * one.rate < 1), times
 
 
 @lru_cache(maxsize=4)
