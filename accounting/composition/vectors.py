@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache, partial, reduce
+from functools import partial, reduce
 
 from attrs import evolve, frozen
 
@@ -29,7 +29,6 @@ from ...exact.enclosure import Enclosure, Endpoint
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.dominating import Dominating, Parts, Profiled, RenyiCurve, dominated
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay, either_way
 from ...mechanisms.protocols.federated.rounding import Stochastic
 from ...mechanisms.rounded import RoundedReach
@@ -37,9 +36,8 @@ from ...mechanisms.sampled import RandomRate, bare
 from ...mechanisms.vector import VectorNoise, vector
 from ..envelope import (
     NoEnvelopeError,
-    distance_at,
+    distance,
     rounded_renyi,
-    unit_parameter,
 )
 from ..figure import RHO, Figure
 from ..scenario import Use
@@ -155,8 +153,11 @@ class Sides:
 
     def total(self, figure: Figure, measure: Callable[[Uses], Enclosure]) -> Enclosure:
         """What adds up over uses and coordinates, at most; anything where one use is unknown."""
-        parts = []
-        for use in self.uses:
+        parts = [measure(self.others)] if self.guaranteed and self.others else []
+        for curve, times in self.guaranteed:
+            end = _at_most(curve, figure)  # some that have the guarantee attain what has no bound
+            parts.append(Enclosure(_ZERO if end != _INFINITY else end, end).times(times))
+        for use in () if self.guaranteed else self.uses:
             part = _by_coordinates(use, figure, measure)
             if part is None:
                 return _ANYTHING
@@ -281,7 +282,7 @@ def _dominating(mechanism: Mechanism) -> Dominating | None:
     found = None if known is None else known.dominating()
     if found is None or found.envelope is None:
         return found
-    noise = ContinuousNoise(Shape.GAUSSIAN, Fraction(1), _distance(*found.envelope))
+    noise = ContinuousNoise(Shape.GAUSSIAN, Fraction(1), distance(*found.envelope))
     around = evolve(noise, neighbours=getattr(mechanism, "neighbours", "replace"))
     return evolve(found, upper=(*found.upper, ((around, 1),)))
 
@@ -343,12 +344,10 @@ def _enveloped(one: VectorNoise) -> Mechanism:
     if one.is_one_number:
         return one.of_one_number()
     try:
-        distance = _distance(one.law, one.reach.largest_square)
+        far = distance(one.law, one.reach.largest_square)
     except NoEnvelopeError:
         return one.of_one_number()
-    return ContinuousNoise(
-        Shape.GAUSSIAN, Fraction(1), distance, one.neighbours, one.rate, one.removing
-    )
+    return ContinuousNoise(Shape.GAUSSIAN, Fraction(1), far, one.neighbours, one.rate, one.removing)
 
 
 def _is_light(one: VectorNoise) -> bool:
@@ -361,12 +360,6 @@ def _is_light(one: VectorNoise) -> bool:
     return divergence.pure_epsilon(AdditiveNoise(one.law)).is_finite()
 
 
-@lru_cache(maxsize=64)
-def _distance(law: Law, square: int) -> Fraction:
-    """mu_1 |v|_2, at most: rational."""
-    return distance_at(unit_parameter(law).upper, square)
-
-
 def _by_coordinates(
     use: Use, figure: Figure, measure: Callable[[Uses], Enclosure]
 ) -> Enclosure | None:
@@ -376,12 +369,9 @@ def _by_coordinates(
         found = _dominating(use.mechanism)
         if found is None:
             return measure((Use(use.mechanism, 1),))
-        curve = found.curve or (None if found.rho is None else RenyiCurve(found.rho))
-        if curve is None:
-            return None
-        # some that have a guarantee attain what has no bound; a rho that is known besides does not
-        end = _at_most(curve, figure)
-        return Enclosure(end if found.curve and end == _INFINITY else _ZERO, end)
+        return (
+            None if found.rho is None else Enclosure(_ZERO, _at_most(RenyiCurve(found.rho), figure))
+        )
     if one.rate == 1 and isinstance(one.law, DiscreteGaussian):  # a/(2 sigma2) a unit of |v|_2^2
         end = _at_most(RenyiCurve(one.reach.largest_square / (2 * one.law.sigma2)), figure)
         if end != _INFINITY:

@@ -102,7 +102,7 @@ def supremum(pair: Pair) -> Supremum:
     most = max((one.value.upper for one in each), default=Decimal("Infinity"))
     known, order, narrow = Enclosure(_limit(pair), most), _LARGEST_ORDER, _NARROW
     if isinstance(pair, ShiftPair):
-        known, order = _of_law(pair), Fraction(2)
+        known, order = known.intersection(_of_law(pair)), Fraction(2)
         narrow = CLOSE if takes_long(pair) or pair.law.moments().variance.upper > _WIDE else _NARROW
     if known.is_within(narrow):
         return Supremum(known, order)
@@ -111,10 +111,10 @@ def supremum(pair: Pair) -> Supremum:
             found = _search([(sums, 1)])
             return found._replace(value=found.value.intersection(known))
     except (ArithmeticError, OutOfTimeError):  # too many terms, or too much work
-        if isinstance(pair, ShiftPair) and known.is_finite():
-            return Supremum(known, order)
         if isinstance(pair, ShiftPair):
-            raise
+            if not known.is_finite():
+                raise
+            return Supremum(known, order)
     orders = {Fraction(2), *(max(one.order, _FIRST) for one in each if one.order <= _FEW_ORDERS)}
     least, order = max((_shared(divergence(pair, a).lower, a), a) for a in orders)
     return Supremum(Enclosure(min(least, most), most).intersection(known), order)
