@@ -244,20 +244,18 @@ def _infimum(f: Callable[[Fraction], Enclosure], tilt: arb, toward: float) -> _I
 
 
 def _least(ends: Sequence[tuple[arb, arb]]) -> arb:
-    """At most a convex function with these bounds at equidistant points, some of them finite."""
+    """At most a convex function with these bounds at five equidistant points, some finite."""
 
-    def before(at: int, other: int) -> arb:  # from here on, away from the other one
+    def near(at: int, other: int) -> arb:  # from here to the next one, away from the other one
         (low, _), (_, high) = ends[at], ends[other]
         return low - (high - low).max(arb(0)) if high.is_finite() else arb.neg_inf()
 
-    last = len(ends) - 1
-    found = []
-    for here, inner in ((0, 1), (last, last - 1)):
-        low, high = ends[here][0], ends[inner][1]
-        found.append(low if low >= high or not low.is_finite() else arb.neg_inf())
-        found.append(before(inner, inner + inner - here))
-    found += [before(k, k - 1).max(before(k + 1, k + 2)) for k in range(1, last - 1)]
-    return reduce(arb.min, found)
+    def outside(at: int, inner: int) -> arb:
+        low, high = ends[at][0], ends[inner][1]
+        return low if low >= high or not low.is_finite() else arb.neg_inf()
+
+    inside = [near(k, k - 1).max(near(k + 1, k + 2)) for k in (1, 2)]
+    return reduce(arb.min, [*inside, outside(0, 1), near(1, 2), near(3, 2), outside(4, 3)])
 
 
 def _look_into_valley(height: Callable[[float], arb], toward: float) -> None:
