@@ -473,12 +473,12 @@ class Composition(Rows):
         figure, at = ask.figure, ask.figure.at
         if figure.adds_up:
             found = sides.total(figure, lambda uses: _of(uses, ask))
-            return found.intersection(sides.renyi(at)) if at else found
+            return found.intersection(sides.besides(figure)) if at else found
         if at is None:
             return figure.trivial
         if figure == Figure("epsilon", Fraction(1)):
             return Enclosure.exactly(0)
-        found = sides.delta(at) if figure.quantity == "delta" else sides.epsilon(at)
+        found = sides.besides(figure)
 
         def curve(orders: Sequence[Fraction]) -> list[Enclosure]:
             asks = [ask._replace(figure=Figure("renyi", a), width=_CURVE) for a in orders]

@@ -43,7 +43,6 @@ from ..figure import RHO, Figure
 from ..scenario import Use
 from . import divergence
 from .rounding import (
-    Repeated,
     is_trimmable,
     rounded_delta,
     rounded_epsilon,
@@ -165,55 +164,36 @@ class Sides:
         found = Enclosure.total(parts)
         return found if found.lower == _INFINITY else Enclosure(_ZERO, found.upper)
 
-    def epsilon(self, delta: Fraction) -> Enclosure:
-        """What is known besides: by what measures itself; of rounding at random, at most the
-        mixture that it is; of binomial noise, that of a law which is all but the same.
+    def besides(self, figure: Figure) -> Enclosure:
+        """What else is known of epsilon, delta or a Rényi divergence: by what measures itself; of
+        rounding at random, at most the mixture that it is; of binomial noise, that of a law which
+        is all but the same. Else, and out of time, nothing is known.
         """
-        if self.own is not None:
-            return own_epsilon_below(self.own, delta)
-        return self._mixed(
-            lambda one, reach, times: rounded_epsilon(
-                one.law, reach.norm, delta, reach.dimension, times, one.rate
-            ),
-            lambda uses: trimmed_epsilon(uses, delta),
-        )
-
-    def delta(self, epsilon: Fraction) -> Enclosure:
-        """The same at this epsilon."""
-        if self.own is not None:
-            return own_delta(self.own, epsilon, _ATTAINED)
-        return self._mixed(
-            lambda one, reach, times: rounded_delta(
-                one.law, reach.norm, epsilon, reach.dimension, times, one.rate
-            ),
-            lambda uses: trimmed_delta(uses, epsilon),
-        )
-
-    def renyi(self, order: Fraction) -> Enclosure:
-        """The same of the Rényi divergence of this order."""
-
-        def measured(one: VectorNoise, reach: RoundedReach, times: int) -> Enclosure:
-            cost = rounded_renyi(one.law, reach.norm, reach.dimension, order, one.rate)
-            return _ANYTHING if cost is None else Enclosure(_ZERO, cost * times)
-
-        return self._mixed(measured)
-
-    def _mixed(
-        self,
-        measure: Callable[[VectorNoise, RoundedReach, int], Enclosure],
-        trimmed: Callable[[Repeated], Enclosure] | None = None,
-    ) -> Enclosure:
-        """Where all uses are of one vector that is rounded at random, or all noise is binomial;
-        else, and out of time, nothing is known.
-        """
+        at, is_renyi = figure.at, figure.quantity == "renyi"
+        assert at is not None
+        if self.own is not None and not is_renyi:
+            if figure.quantity == "delta":
+                return own_delta(self.own, at, _ATTAINED)
+            return own_epsilon_below(self.own, at)
         if (found := rounded_at_random(self.uses)) is not None:
             with suppress(NoEnvelopeError):
-                return in_any_case(partial(measure, *found), _ANYTHING)
+                return in_any_case(partial(_rounded, figure, *found), _ANYTHING)
         each = [(vector(use.mechanism), use.times) for use in self.uses]
         binomial = [(one, times) for one, times in each if one is not None and is_trimmable(one)]
-        if trimmed is None or len(binomial) < len(each):
+        if is_renyi or len(binomial) < len(each):
             return _ANYTHING
-        return in_time(partial(trimmed, binomial), _ANYTHING)
+        trimmed = trimmed_epsilon if figure.quantity == "epsilon" else trimmed_delta
+        return in_time(partial(trimmed, binomial, at), _ANYTHING)
+
+
+def _rounded(figure: Figure, one: VectorNoise, reach: RoundedReach, times: int) -> Enclosure:
+    at = figure.at
+    assert at is not None
+    if figure.quantity == "renyi":
+        cost = rounded_renyi(one.law, reach.norm, reach.dimension, at, one.rate)
+        return _ANYTHING if cost is None else Enclosure(_ZERO, cost * times)
+    measure = rounded_epsilon if figure.quantity == "epsilon" else rounded_delta
+    return measure(one.law, reach.norm, at, reach.dimension, times, one.rate)
 
 
 def rounded_at_random(uses: Sequence[Use]) -> tuple[VectorNoise, RoundedReach, int] | None:
