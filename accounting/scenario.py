@@ -96,11 +96,6 @@ def worst(
     return found
 
 
-def total(uses: Sequence[Use], measure: Callable[[Mechanism], Enclosure]) -> Enclosure:
-    """What adds up over uses, measured of each."""
-    return Enclosure.total(measure(mechanism).times(times) for mechanism, times in uses)
-
-
 def is_one_way(uses: Sequence[Use]) -> bool:
     """Is D fixed beforehand in some use, so that what is measured may hold of that way alone?"""
     return any(isinstance(use.mechanism, OneWay | OnePair) for use in uses)

@@ -203,7 +203,7 @@ class ApproxDP(Guarantee):
         return of.epsilon(self.delta, width, cap, enough=self.is_decided)
 
     def dominating(self, sides: Sides, width: Fraction = WIDTH) -> Enclosure:
-        mixed = sides.epsilon(self.delta) if 0 < self.delta < 1 else Enclosure.unknown()
+        mixed = sides.besides(self.figure) if 0 < self.delta < 1 else Enclosure.unknown()
         return _lesser(super().dominating(sides, width), mixed)
 
     def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
@@ -262,7 +262,7 @@ class RenyiDP(Guarantee):
         return of.renyi(self.order, width, cap)
 
     def dominating(self, sides: Sides, width: Fraction = WIDTH) -> Enclosure:
-        return _lesser(super().dominating(sides, width), sides.renyi(self.order))
+        return _lesser(super().dominating(sides, width), sides.besides(self.figure))
 
     def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
         return at_order(pair, self.order, self.epsilon)

@@ -35,12 +35,12 @@ from ..losses.sums import WORK, Enough, never
 from ..scenario import Scenario, Use, dearest, neighbours, scenarios, worst
 from . import divergence
 from .curves import Profile, falling, profile
-from .known import ORDERS, composed_renyi, first_bounds, quick_figures
+from .divergence import added_up
+from .known import ORDERS, first_bounds, quick_figures
 from .single import closed_form, own_delta, own_epsilon, profiled
 from .together import (
     FROM_ABOVE,
     composed_gdp,
-    composed_pure,
     composed_zcdp,
     measured,
     measured_roughly,
@@ -443,12 +443,9 @@ class Composition(Rows):
                     return own_epsilon(one, at, self.pure(_COARSE))
         if (sides := sides_of(self.uses)) is not None:
             return self._between(sides, ask)
-        if figure == PURE:
-            return worst(dearest(self.uses), lambda uses: composed_pure(uses, *ask[1:3]))
-        if figure.quantity == "renyi":
-            assert at is not None
-            found = worst(dearest(self.uses), lambda uses: composed_renyi(uses, at, *ask[1:3]))
-            return found.because(*self._open())
+        if figure.adds_up and figure != RHO:
+            found = worst(dearest(self.uses), lambda uses: added_up(uses, *ask[:3]))
+            return found if figure == PURE else found.because(*self._open())
         found = self._in_time(ask, lambda: self._measured(ask))
         if figure == RHO and _is_open(found):
             found = found.intersection(first_bounds(self.uses, cost).of(figure))
@@ -477,21 +474,16 @@ class Composition(Rows):
         figure, at = ask.figure, ask.figure.at
         if figure.adds_up:
             found = sides.total(figure, lambda uses: _of(uses, ask))
-            return found.intersection(sides.renyi(at)) if at else found
+            return found.intersection(sides.besides(figure)) if at else found
         if at is None:
             return figure.trivial
         if figure == Figure("epsilon", Fraction(1)):
             return Enclosure.exactly(0)
-        found = sides.delta(at) if figure.quantity == "delta" else sides.epsilon(at)
+        found = sides.besides(figure)
 
         def curve(orders: Sequence[Fraction]) -> list[Enclosure]:
-            others = [Enclosure.exactly(0)] * len(orders)
-            if sides.others:
-                others = Composition(sides.others).renyi_curve(orders, _CURVE)
-            for known, times in sides.guaranteed:
-                bounds = [Enclosure(known.at(a), known.at(a)).times(times) for a in orders]
-                others = [one.plus(more) for one, more in zip(others, bounds, strict=True)]
-            return others
+            asks = [ask._replace(figure=Figure("renyi", a), width=_CURVE) for a in orders]
+            return [sides.total(each.figure, partial(_of, ask=each)) for each in asks]
 
         if sides.guaranteed:
             convert = renyi_to_delta if figure.quantity == "delta" else renyi_to_epsilon
@@ -511,18 +503,15 @@ class Composition(Rows):
         elif figure == MU:
             found = composed_gdp(
                 self.uses,
-                lambda level: self.delta(level, _COARSE, cap, _QUICK),
-                lambda: self.pure(_COARSE, cap),
-                lambda: self.zcdp(_COARSE, cap),
+                lambda other: _of(self.uses, _Ask(other, _COARSE, cap, _QUICK)),
                 width,
                 cap,
             )
         else:
             assert figure.at is not None
             if self.times == 1 and allocation(self.uses[0].mechanism) is None:
-                measure = divergence.epsilon if figure.quantity == "epsilon" else divergence.delta
                 with suppress(ArithmeticError):  # where the loss is so large may be too far out
-                    return measure(self.uses[0].mechanism, figure.at, width, cap)
+                    return divergence.figure_of(self.uses[0].mechanism, figure, width, cap)
             found = worst(
                 scenarios(self.uses),
                 lambda uses: measured(uses, figure, width, cap, work, enough),

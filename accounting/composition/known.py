@@ -36,7 +36,7 @@ from flint import arb
 from ...exact.budget import OutOfTimeError, quickly
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ball
-from ...exact.precision import CAP, enclose, refine
+from ...exact.precision import enclose, refine
 from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ...mechanisms.mechanism import (
     AdditiveNoise,
@@ -48,13 +48,14 @@ from ...mechanisms.mechanism import (
 from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.conversion import Conversion, zcdp_to_delta, zcdp_to_epsilon
 from ..divergences.gaussian_dp import of_pure, root_of
-from ..envelope import NoEnvelopeError, distance_at, unit_parameter
+from ..envelope import NoEnvelopeError, distance
 from ..figure import MU, PURE, RHO, Figure, meeting
 from ..grid.orders import renyi_by_cells
 from ..losses.continuous import profile
 from ..losses.continuous.uses import parts_of
-from ..scenario import Scenario, Use, dearest, is_one_way, total
+from ..scenario import Scenario, Use, dearest, is_one_way
 from . import divergence
+from .divergence import added_up
 
 Cost: TypeAlias = Callable[[Scenario, Figure], Enclosure]
 
@@ -243,11 +244,12 @@ def first_bounds(uses: Scenario, cost: Cost, orders: Sequence[Fraction] = ()) ->
         if not (value.lower or value.is_finite()):  # the others take as long
             return found
     with suppress(ArithmeticError):
-
-        def pure(one: Mechanism) -> Enclosure:
-            return quickly(partial(divergence.pure_epsilon, one, _ROUGHLY), Enclosure.unknown())
-
-        found.learn(PURE, _to(total(uses, pure)))
+        unknown = Enclosure.unknown()
+        pure = [
+            quickly(partial(divergence.pure_epsilon, one, _ROUGHLY), unknown).times(times)
+            for one, times in uses
+        ]
+        found.learn(PURE, _to(Enclosure.total(pure)))
     return found
 
 
@@ -266,8 +268,7 @@ def _square(uses: Scenario) -> Fraction | None:
 
 def _mu(mechanism: Mechanism) -> Fraction | None:
     """By the law's envelope, or by what its pure epsilon allows."""
-    if (own := divergence.without_outcomes(mechanism)) is not None:
-        most = own.gdp(_ROUGHLY, _CAP)
+    if (most := divergence.without_outcomes(mechanism, MU, _ROUGHLY, _CAP)) is not None:
         return Fraction(most.upper) if most.is_finite() else None
     with suppress(NoEnvelopeError):
         return _distance(unsampled(mechanism))
@@ -296,7 +297,8 @@ def _sampled(uses: Scenario, order: Fraction) -> Enclosure:
     """By Gaussians: what dominates a mechanism of which nobody is sampled does so sampled alike."""
 
     def measured() -> Enclosure:
-        each = (composed_renyi(_enveloped(scenario), order, _ROUGHLY) for scenario in dearest(uses))
+        figure = Figure("renyi", order)
+        each = (added_up(_enveloped(scenario), figure, _ROUGHLY) for scenario in dearest(uses))
         most = max(one.upper for one in each)
         return Enclosure(_ZERO, most, by=("Gaussian envelope",))
 
@@ -341,14 +343,7 @@ def _distance(noise: Mechanism) -> Fraction:
     """
     if not isinstance(noise, AdditiveNoise) or noise.farthest == 0:
         raise NoEnvelopeError("only noise on a number has the Gaussian envelope")
-    return distance_at(unit_parameter(noise.law).upper, noise.farthest**2)
-
-
-def composed_renyi(
-    uses: Sequence[Use], order: Fraction, width: Fraction, cap: int = CAP
-) -> Enclosure:
-    """The Rényi divergence of the uses of one scenario."""
-    return total(uses, lambda one: divergence.renyi_divergence(one, order, width, cap))
+    return distance(noise.law, noise.farthest**2)
 
 
 def surcharge(order: Fraction, delta: Fraction) -> arb:

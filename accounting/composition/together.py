@@ -29,7 +29,7 @@ from itertools import islice, product
 
 from attrs import evolve
 
-from ...exact import CAP, Enclosure, refine
+from ...exact import Enclosure, refine
 from ...exact.budget import QUICK, OutOfTimeError, quickly
 from ...exact.enclosure import ContradictionError
 from ...exact.rows import written
@@ -38,7 +38,7 @@ from ...mechanisms.continuous import Shape, continuous
 from ...mechanisms.pair import Pair
 from ..divergences import concentrated
 from ..divergences.gaussian_dp import bounded_mu, root_of, squared
-from ..figure import Figure, meeting
+from ..figure import PURE, RHO, Figure, meeting
 from ..losses.continuous import allocated, profile
 from ..losses.continuous.uses import has_no_outcomes, parts_of
 from ..losses.sums import (
@@ -49,9 +49,10 @@ from ..losses.sums import (
     most_costly,
     never,
 )
-from ..scenario import Scenario, Use, total
+from ..scenario import Scenario, Use
 from . import divergence
-from .known import by_envelope, composed_renyi
+from .divergence import added_up
+from .known import by_envelope
 
 COARSE = "with the work or the time allowed it was measured on a coarse lattice only"
 FROM_ABOVE = "with the work or the time allowed only a bound from above was found"
@@ -170,24 +171,19 @@ def narrowly(
 def _never_exceeds(scenario: Scenario, epsilon: Fraction) -> bool:
     """Is no loss of all releases above epsilon, however seldom the outcome?"""
     with suppress(ArithmeticError):  # not known
-        return composed_pure(scenario, _ROUGHLY).upper <= epsilon
+        return added_up(scenario, PURE, _ROUGHLY).upper <= epsilon
     return False
 
 
 # -- what adds up ---------------------------------------------------------------------------------
 
 
-def composed_pure(uses: Scenario, width: Fraction, cap: int = CAP) -> Enclosure:
-    """The pure epsilon of the uses of one scenario."""
-    return total(uses, lambda one: divergence.pure_epsilon(one, width, cap))
-
-
 def composed_zcdp(uses: Scenario, width: Fraction, cap: int) -> Enclosure:
     """Enclose the least rho for which these uses together are rho-zCDP."""
-    known = total(uses, lambda one: divergence.zcdp(one, width, cap))
+    known = added_up(uses, RHO, width, cap)
     if len(uses) == 1 or known.lower == _INFINITY:
         return known
-    curve = ((composed_renyi(uses, order, width), order) for order in _ORDERS)
+    curve = ((added_up(uses, Figure("renyi", order), width), order) for order in _ORDERS)
     least = max(value.times(1 / order).lower for value, order in curve)
     found = Enclosure(least, known.upper)
     return found if found.is_within(width) else _searched(uses, found, width, cap)
@@ -216,16 +212,11 @@ def _searched(uses: Scenario, known: Enclosure, width: Fraction, cap: int) -> En
 
 
 def composed_gdp(
-    uses: Sequence[Use],
-    delta: Callable[[Fraction], Enclosure],
-    pure: Callable[[], Enclosure],
-    rho: Callable[[], Enclosure],
-    width: Fraction,
-    cap: int,
+    uses: Sequence[Use], ask: Callable[[Figure], Enclosure], width: Fraction, cap: int
 ) -> Enclosure:
     """Enclose the least mu for which these uses together are mu-GDP.
 
-    delta, pure, rho: of all of them together, where each use by itself does not tell.
+    ask: for other figures of all of them together, where each use by itself does not tell.
     """
     each = [divergence.gaussian_dp(use.mechanism, width, cap) for use in uses]
     if len(uses) == uses[0].times == 1:
@@ -236,7 +227,7 @@ def composed_gdp(
     if least == _INFINITY:
         return Enclosure.infinite()
     reasons = [reason for mu in each for reason in mu.why]
-    found = bounded_mu(Enclosure(least, most), delta, pure, rho, width)
+    found = bounded_mu(Enclosure(least, most), ask, width)
     return found if found.is_within(width) else found.because(*reasons)
 
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache, partial, reduce
+from functools import partial, reduce
 
 from attrs import evolve, frozen
 
@@ -29,7 +29,6 @@ from ...exact.enclosure import Enclosure, Endpoint
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.dominating import Dominating, Parts, Profiled, RenyiCurve, dominated
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
-from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay, either_way
 from ...mechanisms.protocols.federated.rounding import Stochastic
 from ...mechanisms.rounded import RoundedReach
@@ -37,15 +36,13 @@ from ...mechanisms.sampled import RandomRate, bare
 from ...mechanisms.vector import VectorNoise, vector
 from ..envelope import (
     NoEnvelopeError,
-    distance_at,
+    distance,
     rounded_renyi,
-    unit_parameter,
 )
 from ..figure import RHO, Figure
 from ..scenario import Use
 from . import divergence
 from .rounding import (
-    Repeated,
     is_trimmable,
     rounded_delta,
     rounded_epsilon,
@@ -155,8 +152,11 @@ class Sides:
 
     def total(self, figure: Figure, measure: Callable[[Uses], Enclosure]) -> Enclosure:
         """What adds up over uses and coordinates, at most; anything where one use is unknown."""
-        parts = []
-        for use in self.uses:
+        parts = [measure(self.others)] if self.guaranteed and self.others else []
+        for curve, times in self.guaranteed:
+            end = _at_most(curve, figure)  # some that have the guarantee attain what has no bound
+            parts.append(Enclosure(_ZERO if end != _INFINITY else end, end).times(times))
+        for use in () if self.guaranteed else self.uses:
             part = _by_coordinates(use, figure, measure)
             if part is None:
                 return _ANYTHING
@@ -164,55 +164,36 @@ class Sides:
         found = Enclosure.total(parts)
         return found if found.lower == _INFINITY else Enclosure(_ZERO, found.upper)
 
-    def epsilon(self, delta: Fraction) -> Enclosure:
-        """What is known besides: by what measures itself; of rounding at random, at most the
-        mixture that it is; of binomial noise, that of a law which is all but the same.
+    def besides(self, figure: Figure) -> Enclosure:
+        """What else is known of epsilon, delta or a Rényi divergence: by what measures itself; of
+        rounding at random, at most the mixture that it is; of binomial noise, that of a law which
+        is all but the same. Else, and out of time, nothing is known.
         """
-        if self.own is not None:
-            return own_epsilon_below(self.own, delta)
-        return self._mixed(
-            lambda one, reach, times: rounded_epsilon(
-                one.law, reach.norm, delta, reach.dimension, times, one.rate
-            ),
-            lambda uses: trimmed_epsilon(uses, delta),
-        )
-
-    def delta(self, epsilon: Fraction) -> Enclosure:
-        """The same at this epsilon."""
-        if self.own is not None:
-            return own_delta(self.own, epsilon, _ATTAINED)
-        return self._mixed(
-            lambda one, reach, times: rounded_delta(
-                one.law, reach.norm, epsilon, reach.dimension, times, one.rate
-            ),
-            lambda uses: trimmed_delta(uses, epsilon),
-        )
-
-    def renyi(self, order: Fraction) -> Enclosure:
-        """The same of the Rényi divergence of this order."""
-
-        def measured(one: VectorNoise, reach: RoundedReach, times: int) -> Enclosure:
-            cost = rounded_renyi(one.law, reach.norm, reach.dimension, order, one.rate)
-            return _ANYTHING if cost is None else Enclosure(_ZERO, cost * times)
-
-        return self._mixed(measured)
-
-    def _mixed(
-        self,
-        measure: Callable[[VectorNoise, RoundedReach, int], Enclosure],
-        trimmed: Callable[[Repeated], Enclosure] | None = None,
-    ) -> Enclosure:
-        """Where all uses are of one vector that is rounded at random, or all noise is binomial;
-        else, and out of time, nothing is known.
-        """
+        at, is_renyi = figure.at, figure.quantity == "renyi"
+        assert at is not None
+        if self.own is not None and not is_renyi:
+            if figure.quantity == "delta":
+                return own_delta(self.own, at, _ATTAINED)
+            return own_epsilon_below(self.own, at)
         if (found := rounded_at_random(self.uses)) is not None:
             with suppress(NoEnvelopeError):
-                return in_any_case(partial(measure, *found), _ANYTHING)
+                return in_any_case(partial(_rounded, figure, *found), _ANYTHING)
         each = [(vector(use.mechanism), use.times) for use in self.uses]
         binomial = [(one, times) for one, times in each if one is not None and is_trimmable(one)]
-        if trimmed is None or len(binomial) < len(each):
+        if is_renyi or len(binomial) < len(each):
             return _ANYTHING
-        return in_time(partial(trimmed, binomial), _ANYTHING)
+        trimmed = trimmed_epsilon if figure.quantity == "epsilon" else trimmed_delta
+        return in_time(partial(trimmed, binomial, at), _ANYTHING)
+
+
+def _rounded(figure: Figure, one: VectorNoise, reach: RoundedReach, times: int) -> Enclosure:
+    at = figure.at
+    assert at is not None
+    if figure.quantity == "renyi":
+        cost = rounded_renyi(one.law, reach.norm, reach.dimension, at, one.rate)
+        return _ANYTHING if cost is None else Enclosure(_ZERO, cost * times)
+    measure = rounded_epsilon if figure.quantity == "epsilon" else rounded_delta
+    return measure(one.law, reach.norm, at, reach.dimension, times, one.rate)
 
 
 def rounded_at_random(uses: Sequence[Use]) -> tuple[VectorNoise, RoundedReach, int] | None:
@@ -281,7 +262,7 @@ def _dominating(mechanism: Mechanism) -> Dominating | None:
     found = None if known is None else known.dominating()
     if found is None or found.envelope is None:
         return found
-    noise = ContinuousNoise(Shape.GAUSSIAN, Fraction(1), _distance(*found.envelope))
+    noise = ContinuousNoise(Shape.GAUSSIAN, Fraction(1), distance(*found.envelope))
     around = evolve(noise, neighbours=getattr(mechanism, "neighbours", "replace"))
     return evolve(found, upper=(*found.upper, ((around, 1),)))
 
@@ -343,12 +324,10 @@ def _enveloped(one: VectorNoise) -> Mechanism:
     if one.is_one_number:
         return one.of_one_number()
     try:
-        distance = _distance(one.law, one.reach.largest_square)
+        far = distance(one.law, one.reach.largest_square)
     except NoEnvelopeError:
         return one.of_one_number()
-    return ContinuousNoise(
-        Shape.GAUSSIAN, Fraction(1), distance, one.neighbours, one.rate, one.removing
-    )
+    return ContinuousNoise(Shape.GAUSSIAN, Fraction(1), far, one.neighbours, one.rate, one.removing)
 
 
 def _is_light(one: VectorNoise) -> bool:
@@ -361,12 +340,6 @@ def _is_light(one: VectorNoise) -> bool:
     return divergence.pure_epsilon(AdditiveNoise(one.law)).is_finite()
 
 
-@lru_cache(maxsize=64)
-def _distance(law: Law, square: int) -> Fraction:
-    """mu_1 |v|_2, at most: rational."""
-    return distance_at(unit_parameter(law).upper, square)
-
-
 def _by_coordinates(
     use: Use, figure: Figure, measure: Callable[[Uses], Enclosure]
 ) -> Enclosure | None:
@@ -376,12 +349,9 @@ def _by_coordinates(
         found = _dominating(use.mechanism)
         if found is None:
             return measure((Use(use.mechanism, 1),))
-        curve = found.curve or (None if found.rho is None else RenyiCurve(found.rho))
-        if curve is None:
-            return None
-        # some that have a guarantee attain what has no bound; a rho that is known besides does not
-        end = _at_most(curve, figure)
-        return Enclosure(end if found.curve and end == _INFINITY else _ZERO, end)
+        return (
+            None if found.rho is None else Enclosure(_ZERO, _at_most(RenyiCurve(found.rho), figure))
+        )
     if one.rate == 1 and isinstance(one.law, DiscreteGaussian):  # a/(2 sigma2) a unit of |v|_2^2
         end = _at_most(RenyiCurve(one.reach.largest_square / (2 * one.law.sigma2)), figure)
         if end != _INFINITY:

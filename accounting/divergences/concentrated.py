@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -66,7 +66,7 @@ class Supremum(NamedTuple):
 class _Sums(NamedTuple):
     """What the search needs of a pair: M, M', M'' at an order, a bound of D_a/a from one on."""
 
-    derivatives: Callable[[Fraction], tuple[arb, arb, arb]]
+    derivatives: Callable[[Fraction], Sequence[arb]]
     tail: Callable[[Fraction], arb]
 
 
@@ -74,7 +74,7 @@ class _Point(NamedTuple):
     """M, M', M'' of each part at an order, and K, K' of all together."""
 
     order: arb
-    parts: list[tuple[arb, arb, arb]]
+    parts: list[Sequence[arb]]
     k: arb
     slope: arb
 
@@ -102,7 +102,7 @@ def supremum(pair: Pair) -> Supremum:
     most = max((one.value.upper for one in each), default=Decimal("Infinity"))
     known, order, narrow = Enclosure(_limit(pair), most), _LARGEST_ORDER, _NARROW
     if isinstance(pair, ShiftPair):
-        known, order = _of_law(pair), Fraction(2)
+        known, order = known.intersection(_of_law(pair)), Fraction(2)
         narrow = CLOSE if takes_long(pair) or pair.law.moments().variance.upper > _WIDE else _NARROW
     if known.is_within(narrow):
         return Supremum(known, order)
@@ -111,10 +111,10 @@ def supremum(pair: Pair) -> Supremum:
             found = _search([(sums, 1)])
             return found._replace(value=found.value.intersection(known))
     except (ArithmeticError, OutOfTimeError):  # too many terms, or too much work
-        if isinstance(pair, ShiftPair) and known.is_finite():
-            return Supremum(known, order)
         if isinstance(pair, ShiftPair):
-            raise
+            if not known.is_finite():
+                raise
+            return Supremum(known, order)
     orders = {Fraction(2), *(max(one.order, _FIRST) for one in each if one.order <= _FEW_ORDERS)}
     least, order = max((_shared(divergence(pair, a).lower, a), a) for a in orders)
     return Supremum(Enclosure(min(least, most), most).intersection(known), order)
@@ -166,7 +166,7 @@ def laplace_supremum(epsilon: Fraction) -> Supremum:
     """
     e = ball(epsilon)
 
-    def derivatives(order: Fraction) -> tuple[arb, arb, arb]:
+    def derivatives(order: Fraction) -> Sequence[arb]:
         a = arb_series([ball(order), 1], prec=3)
         near, far = ((a - 1) * e).exp(), (-a * e).exp()
         series = (a * near + (a - 1) * far) / (2 * a - 1)
@@ -180,13 +180,10 @@ def _sums(pair: Pair) -> _Sums | None:
     pair = unreduced(pair)
     largest = ball(largest_loss(pair).value.upper)
     if is_listed(pair) and not isinstance(pair, ShiftPair):
-        outcomes = listed(pair)
-
-        def derivatives(order: Fraction) -> tuple[arb, arb, arb]:
-            first, second, third = renyi_sums(outcomes, ball(order), 2)
-            return first, second, third
-
-        return _Sums(derivatives, lambda a: largest / ball(a)) if largest.is_finite() else None
+        if not largest.is_finite():
+            return None
+        found = partial(renyi_sums, listed(pair), powers=2)
+        return _Sums(lambda a: found(ball(a)), lambda a: largest / ball(a))
     if not isinstance(pair, ShiftPair | SampledPair) or pair.reduced or is_infinite(pair):
         return None
     plain = pair.shifted
@@ -284,7 +281,7 @@ def _bound(parts: _Parts, left: _Point, right: _Point) -> arb:
     return reduce(arb.max, ratios).upper()
 
 
-def _largest_curvature(width: arb, left: tuple[arb, arb, arb], right: tuple[arb, arb, arb]) -> arb:
+def _largest_curvature(width: arb, left: Sequence[arb], right: Sequence[arb]) -> arb:
     """Bound K'' of one part between two orders so far apart, from M, M', M'' at both."""
     centre = ((left[1] / left[0] + right[1] / right[0]) / 2).mid()
     half = (centre * width / 2).exp()

@@ -92,9 +92,7 @@ def renyi_to_epsilon(
             raise ParameterError("delta must be above 0 where the pure epsilon is not given")
         return Conversion(pure, None)
     with working_precision(_bits(width)):
-        found = _infimum(
-            lambda points: curve([1 + 1 / x for x in points]), -ball(level).log(), toward=1.0
-        )
+        found = _infimum(lambda x: curve([1 + 1 / x])[0], -ball(level).log(), toward=1.0)
         ends = [enclose(end.max(arb(0))) for end in (found.lower, found.upper)]
     order = 1 + 1 / found.x if found.x else None
     value = Enclosure(ends[0].lower, ends[1].upper)
@@ -123,12 +121,8 @@ def renyi_to_delta(
     if pure is not None and pure.at_most(level):
         return Conversion(_ZERO, None)
 
-    def cumulants(points: Sequence[Fraction]) -> list[Enclosure]:
-        found = curve([1 + x for x in points])
-        return [value.times(x) for value, x in zip(found, points, strict=True)]
-
     with working_precision(_bits(width)):
-        found = _infimum(cumulants, -ball(level), toward=-1.0)
+        found = _infimum(lambda x: curve([1 + x])[0].times(x), -ball(level), toward=-1.0)
         tiny = found.lower < _LEAST_LOG  # too small to be written out
         lower = _ZERO if tiny else enclose(found.lower.min(arb(0)).exp())
         upper = enclose(found.upper.min(arb(0)).max(arb(_LEAST_LOG)).exp())
@@ -223,52 +217,45 @@ class _Infimum(NamedTuple):
     x: Fraction | None
 
 
-def _infimum(
-    values: Callable[[Sequence[Fraction]], Sequence[Enclosure]], tilt: arb, toward: float
-) -> _Infimum:
+def _infimum(f: Callable[[Fraction], Enclosure], tilt: arb, toward: float) -> _Infimum:
     """Of f(x) + tilt x + h(x) over x > 0, at the working precision.
 
-    values: enclosures of f, which is convex, at exact points. toward: on which side it is finite.
+    f: convex, enclosed at an exact point. toward: on which side it is finite.
     """
     upper, best = arb.pos_inf(), Fraction(0)
 
-    def heights(points: Sequence[Fraction]) -> list[tuple[arb, arb]]:
+    def height(x: Fraction) -> tuple[arb, arb]:
         """From below and from above."""
         nonlocal upper, best
-        found = []
-        for x, value in zip(points, values(points), strict=True):
-            rest = tilt * ball(x) + _h(x)
-            low, high = ball(value.lower) + rest, ball(value.upper) + rest
-            found.append((low.lower(), high.upper()))
-            if found[-1][1] < upper:
-                upper, best = found[-1][1], x
-        return found
+        value, rest = f(x), tilt * ball(x) + _h(x)
+        low, high = (ball(value.lower) + rest).lower(), (ball(value.upper) + rest).upper()
+        if high < upper:
+            upper, best = high, x
+        return low, high
 
-    _look_into_valley(lambda log_x: heights([Fraction(math.exp(log_x))])[0][1], toward)
+    _look_into_valley(lambda log_x: height(Fraction(math.exp(log_x)))[1], toward)
     if not best:
         return _Infimum(arb.neg_inf(), upper, None)
     lower, middle = arb.neg_inf(), best
     for close in _CLOSE:
-        around = heights([middle * (1 + side * close) for side in (-2, -1, 0, 1, 2)])
+        around = [height(middle * (1 + side * close)) for side in (-2, -1, 0, 1, 2)]
         lower = lower.max(_least(around))
     return _Infimum(lower.min(upper), upper, best)
 
 
 def _least(ends: Sequence[tuple[arb, arb]]) -> arb:
-    """At most a convex function with these bounds at equidistant points, some of them finite."""
+    """At most a convex function with these bounds at five equidistant points, some finite."""
 
-    def before(at: int, other: int) -> arb:  # from here on, away from the other one
+    def near(at: int, other: int) -> arb:  # from here to the next one, away from the other one
         (low, _), (_, high) = ends[at], ends[other]
         return low - (high - low).max(arb(0)) if high.is_finite() else arb.neg_inf()
 
-    last = len(ends) - 1
-    found = []
-    for here, inner in ((0, 1), (last, last - 1)):
-        low, high = ends[here][0], ends[inner][1]
-        found.append(low if low >= high or not low.is_finite() else arb.neg_inf())
-        found.append(before(inner, inner + inner - here))
-    found += [before(k, k - 1).max(before(k + 1, k + 2)) for k in range(1, last - 1)]
-    return reduce(arb.min, found)
+    def outside(at: int, inner: int) -> arb:
+        low, high = ends[at][0], ends[inner][1]
+        return low if low >= high or not low.is_finite() else arb.neg_inf()
+
+    inside = [near(k, k - 1).max(near(k + 1, k + 2)) for k in (1, 2)]
+    return reduce(arb.min, [*inside, outside(0, 1), near(1, 2), near(3, 2), outside(4, 3)])
 
 
 def _look_into_valley(height: Callable[[float], arb], toward: float) -> None:

@@ -70,6 +70,7 @@ from ...mechanisms.shift_pair import ShiftPair
 from ..envelope import NoEnvelopeError, unit_parameter
 from ..envelope.cells import quantile, upper
 from ..envelope.unit import largest_window
+from ..figure import PURE, RHO, Figure
 from .finite_sums import Listed, dominating, is_listed, listed, unreduced
 from .largest_loss import largest_loss
 from .privacy_profile import exceeding
@@ -204,30 +205,24 @@ def _events(each: Sequence[tuple[arb, arb]]) -> list[tuple[arb, ...]]:
 # -- from the privacy profile ----------------------------------------------------------------------
 
 
-def bounded_mu(
-    known: Enclosure,
-    delta: Callable[[Fraction], Enclosure],
-    pure: Callable[[], Enclosure],
-    rho: Callable[[], Enclosure],
-    width: Fraction,
-) -> Enclosure:
+def bounded_mu(known: Enclosure, ask: Callable[[Figure], Enclosure], width: Fraction) -> Enclosure:
     """What rho and the profile leave of mu, which is known to be in `known`.
 
-    delta: delta(epsilon), the larger of both ways round. pure: the largest loss of either way.
-    width: a relative one that is narrow enough.
+    ask: for another figure, of the larger of both ways round. width: a relative one that is narrow
+    enough.
     """
     found = known
     largest: Endpoint = _INFINITY
     with suppress(*_NOT_TOLD):
-        found = found.intersection(Enclosure(root_of(rho().times(2)).lower, _INFINITY))
+        found = found.intersection(Enclosure(root_of(ask(RHO).times(2)).lower, _INFINITY))
     if found.is_within(width):
         return found
     profile: dict[Fraction, Enclosure] = {}
     with suppress(*_NOT_TOLD):
-        largest = pure().upper
+        largest = ask(PURE).upper
     with suppress(*_NOT_TOLD):
         for level in _levels(found.upper, largest):
-            profile[level] = delta(level)
+            profile[level] = ask(Figure("delta", level))
     for level, value in profile.items():
         least = largest_mu(level, Fraction(value.lower))
         found = found.intersection(Enclosure(least, _INFINITY))

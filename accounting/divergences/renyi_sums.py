@@ -28,7 +28,7 @@ unsampled sums M, which some laws have in closed form.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias, cast
@@ -82,13 +82,12 @@ class RenyiSums:
         closed = self._closed(order) if self.rate == 1 else self._by_binomial(order)
         return self.summed(order, 0)[0] if closed is None else closed
 
-    def derivatives(self, order: Fraction) -> tuple[arb, arb, arb]:
+    def derivatives(self, order: Fraction) -> Sequence[arb]:
         """M, M' and M'' at order >= 1."""
         if self.rate == 1 and isinstance(self.law, RenyiSeries):
             series = self.law.renyi_series(arb_series([ball(order), 1], prec=3), self.shift)
             return series[0], series[1], 2 * series[2]
-        first, second, third = self.summed(order, 2)
-        return first, second, third
+        return self.summed(order, 2)
 
     def summed(self, order: Fraction, powers: int) -> list[arb]:
         """The sums of the terms times L^j for j = 0, ..., powers, by the window."""

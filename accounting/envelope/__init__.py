@@ -11,16 +11,16 @@ The mathematics with all proofs: `docs/envelope.md`, of rounding `docs/rounding.
 
 from .rounded import rounded_distance, rounded_factor, rounded_renyi
 from .trimmed import Trimmed, trimmed
-from .unit import NoEnvelopeError, distance_at, shift_parameter, unit_parameter
+from .unit import NoEnvelopeError, distance, distance_at, unit_parameter
 
 __all__ = [
     "NoEnvelopeError",
     "Trimmed",
+    "distance",
     "distance_at",
     "rounded_distance",
     "rounded_factor",
     "rounded_renyi",
-    "shift_parameter",
     "trimmed",
     "unit_parameter",
 ]

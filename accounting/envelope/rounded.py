@@ -119,65 +119,48 @@ def rounded_renyi(
     mu, norm = Fraction(unit_parameter(law).upper), exact(l2, "l2", at_least=0)
     wanted, share = exact(order, "order", above=1), exact(rate, "rate", above=0, at_most=1)
     low, high = math.floor(wanted), math.ceil(wanted)
-    left, right = (_at_whole(mu, norm, dimension, end, share) for end in (low, high))
-    found = [_worst(mu, norm, dimension, wanted)]
-    if right is not None:
-        found.append(wanted / high * right)  # as D_a/a rises
-        if share != 1 and left is not None and low < high:
-            part = wanted - low
+    with working_precision(_BITS):
+        left, right = (_at_whole(mu, norm, dimension, end, share) for end in (low, high))
+        found = _worst(mu, norm, dimension, wanted).min(ball(wanted / high) * right)
+        if low < high:
+            part = ball(wanted - low)
             total = (1 - part) * (low - 1) * left + part * low * right
-            found.append(total / (wanted - 1))
-    return min((each for each in found if each is not None), default=None)
+            found = found.min(total / ball(wanted - 1))
+        return Fraction(enclose(found.upper()).upper) if found.is_finite() else None
 
 
-def _worst(mu: Fraction, norm: Fraction, dimension: int | None, order: Fraction) -> Fraction | None:
+def _worst(mu: Fraction, norm: Fraction, dimension: int | None, order: Fraction) -> arb:
     """As if B were the longest vector that y is ever rounded to: shorter than |y| + sqrt(d)."""
     if dimension is None:
-        return None
-    with working_precision(_BITS):
-        longest = ball(norm) + arb(whole(dimension, "dimension", at_least=1)).sqrt()
-        return Fraction(enclose((ball(order * mu**2 / 2) * longest**2).upper()).upper)
+        return arb.pos_inf()
+    longest = ball(norm) + arb(whole(dimension, "dimension", at_least=1)).sqrt()
+    return (ball(order * mu**2 / 2) * longest**2).upper()
 
 
 @lru_cache(maxsize=4096)
 def _at_whole(
     mu: Fraction, norm: Fraction, dimension: int | None, order: int, rate: Fraction
-) -> Fraction | None:
-    """At a whole order; 0 at order 1, where only its product with order - 1 counts."""
-    if order == 1 or norm == 0:
-        return Fraction(0)
-    worst = _worst(mu, norm, dimension, Fraction(order))
-    factor = rounded_factor(mu, order) if order <= MOST_ORDER else None
-    bounds = [worst, None if factor is None else factor * norm**2]
-    cost = min((each for each in bounds if each is not None), default=None)
-    if rate == 1 or cost is None or order > MOST_ORDER:
-        return cost
-    return _sampled(mu, norm, dimension, order, rate, cost)
+) -> arb:
+    """At a whole order; 0 at order 1, where only its product with order - 1 counts.
 
-
-def _sampled(
-    mu: Fraction,
-    norm: Fraction,
-    dimension: int | None,
-    order: int,
-    rate: Fraction,
-    unsampled: Fraction,
-) -> Fraction:
-    """E (1 - q + q R)^a is the sum of C(a, j) (1-q)^(a-j) q^j E R^j, E R^j = e^((j-1) D_j).
-
-    E R^j = 1 for j = 0 and 1, so the sum is 1 + that of all others with E R^j - 1.
+    Sampled, E (1 - q + q R)^a is the sum of C(a, j) (1-q)^(a-j) q^j E R^j, E R^j = e^((j-1) D_j),
+    where E R^j = 1 for j = 0 and 1: it is 1 + that of all others with E R^j - 1.
     """
-    with working_precision(_BITS):
-        excess, q = arb(0), ball(rate)
-        for j in range(2, order + 1):
-            next_one = j + -j % (1 << max(0, j.bit_length() - 4))  # few orders, as D_a/a rises
-            cost = _at_whole(mu, norm, dimension, next_one, Fraction(1))
-            if cost is None:
-                return unsampled
-            weight = math.comb(order, j) * (1 - q) ** (order - j) * q**j
-            excess += weight * (ball(Fraction((j - 1) * j, next_one) * cost)).expm1()
-        found = excess.log1p() / (order - 1)
-        return min(Fraction(enclose(found.upper()).upper), unsampled)
+    if order == 1 or norm == 0:
+        return arb(0)
+    cost = _worst(mu, norm, dimension, Fraction(order))
+    factor = rounded_factor(mu, order) if order <= MOST_ORDER else None
+    if factor is not None:
+        cost = cost.min(ball(factor * norm**2))
+    if rate == 1 or order > MOST_ORDER:
+        return cost
+    excess, q = arb(0), ball(rate)
+    for j in range(2, order + 1):
+        next_one = j + -j % (1 << max(0, j.bit_length() - 4))  # few orders, as D_a/a rises
+        whole_cost = _at_whole(mu, norm, dimension, next_one, Fraction(1))
+        weight = math.comb(order, j) * (1 - q) ** (order - j) * q**j
+        excess += weight * (whole_cost * (j - 1) * j / next_one).expm1()
+    return cost.min(excess.log1p() / (order - 1)).upper()
 
 
 def _supremum(order: int, square: arb) -> arb:

@@ -35,13 +35,13 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import accumulate
 
 from flint import arb
 
 from ...exact.enclosure import Enclosure, Endpoint
-from ...exact.number import ExactInput, ParameterError, ball, whole
+from ...exact.number import ParameterError, ball
 from ...exact.precision import WIDTH, enclose, enclose_between, refine
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
@@ -101,23 +101,10 @@ def distance_at(unit: Endpoint, square: int) -> Fraction:
     return Fraction(refine(lambda: ball(unit) * ball(square).sqrt()).upper)
 
 
-def shift_parameter(law: Law, shift: ExactInput, width: Fraction = WIDTH) -> Enclosure:
-    """mu(|shift|), a whole shift: noise of this law hides it like N(mu, 1) hides mu.
-
-    Where it is not known in closed form it is enclosed by the middle sum and |shift| mu_1, and says
-    so. For a vector v, sqrt(sum of mu(|v_i|)^2) <= mu_1 |v|_2 holds as well.
-
-    Raises NoEnvelopeError where no mu is proved.
-    """
-    law, d = law.simplest(), abs(whole(shift, "shift"))
-    unit = unit_parameter(law, width)
-    if d <= 1:
-        return unit.times(d)
-    if law.curvature_falls:
-        return refine(
-            lambda: largest_window(law, d), width=width, enough=lambda found: bool(found.why)
-        )
-    return refine(lambda: _middle(law, d), width=width).hull(unit.times(d)).because(_OPEN)
+@lru_cache(maxsize=64)
+def distance(law: Law, square: int) -> Fraction:
+    """mu_1 |v|_2, at most. Raises NoEnvelopeError where no mu_1 is proved."""
+    return distance_at(unit_parameter(law).upper, square)
 
 
 def largest_window(law: Law, d: int) -> Enclosure:

@@ -14,6 +14,7 @@ from scipy import stats
 from exactdp import Enclosure, OutOfTimeError
 from exactdp.accounting import compose
 from exactdp.accounting.composition.vectors import sides_of
+from exactdp.accounting.figure import Figure
 from exactdp.cli import protocol_federated
 from exactdp.cli.federated_least import least_deviation
 from exactdp.cli.main import main
@@ -78,8 +79,8 @@ def test_the_least_noise_and_the_fewest_bits(capsys: pytest.CaptureFixture[str])
 
 LARGE = SPEC.format("skellam", 16).replace("dimension=3", "dimension=1048576")
 MIXED = {  # at most what rounding at random costs, taken as the mixture that it is
-    "approx:1,1e-6": lambda sides: sides.epsilon(Fraction(1, 10**6)),
-    "rdp:4,1/2": lambda sides: sides.renyi(Fraction(4)),
+    "approx:1,1e-6": Figure("epsilon", Fraction(1, 10**6)),
+    "rdp:4,1/2": Figure("renyi", Fraction(4)),
 }
 
 
@@ -97,7 +98,7 @@ def test_nothing_below_the_least_is_verified_by_what_is_known(claim: str, scale:
     known = {}
     for deviation in (found.deviation, found.neighbour):
         uses = compose((settings.with_deviation(deviation).released(), 3)).uses
-        known[deviation] = MIXED[claim](sides_of(uses)).upper
+        known[deviation] = sides_of(uses).besides(MIXED[claim]).upper
     assert known[found.deviation] <= goal.bound < known[found.neighbour]
     assert 0 < found.deviation - found.neighbour <= found.deviation / 10**4
 
