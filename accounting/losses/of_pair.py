@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 from attrs import evolve
-from flint import arb, ctx
+from flint import arb, ctx, fmpz
 
 from ...exact.budget import spend
 from ...exact.number import Logarithm, Real, ball
@@ -32,8 +32,7 @@ from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice
 MOST_OUTCOMES = 4_000_000  # that are listed
 _OUTCOME = 2  # units of work
 _MOST_KNOWN = 1 << 60  # whose numbers fit into machine words
-_MOST_STEPS = 64  # of the Euclidean algorithm for a common ratio
-_LARGEST_EXPONENT = 10**6
+_NEARLY = 1e-9  # of the largest logarithm, what is taken for 0 among their differences
 
 
 def closed_law(pair: Pair) -> LaplaceLoss | GaussianLoss | None:
@@ -236,31 +235,21 @@ def _finite(pair: FinitePair) -> Atoms:
 def common_ratio(ratios: Sequence[Fraction]) -> tuple[Fraction, list[int]] | None:
     """Some base > 1 of which all ratios are integer powers, and the powers; None if none is found.
 
-    The Euclidean algorithm with division for subtraction. It gives up on ratios that would make
-    very long numbers or powers: nothing is lost but speed.
+    The Euclidean algorithm of their logarithms, in floats; what it finds is checked exactly.
     """
-    base = Fraction(1)
-    longest = max(map(_size, ratios), default=0)
-    for ratio in ratios:
-        rest = max(ratio, 1 / ratio)
-        for _ in range(_MOST_STEPS):
-            if rest == 1 or base == 1:
-                break
-            big, small = max(rest, base), min(rest, base)
-            times = max(1, int(_log(big) / _log(small) * (1 - 1e-12)))
-            if times > _LARGEST_EXPONENT or times * _size(small) > 4 * longest + 64:
-                return None
-            base, rest = small, big / small**times
-            rest = max(rest, 1 / rest)
-        if rest != 1:
-            if base != 1:
-                return None
-            base = rest
-    if base == 1:
+    logs, unit = [float(Logarithm(ratio).ball().mid()) for ratio in ratios], 0.0
+    nothing = _NEARLY * max(map(abs, logs), default=0.0)
+    for rest in map(abs, logs):
+        while rest > nothing:
+            unit, rest = rest, abs(unit - round(unit / rest) * rest)
+    if not unit:
         return Fraction(2), [0] * len(ratios)
-    powers = [round(_log(ratio) / _log(base)) for ratio in ratios]
-    if any(abs(power) * _size(base) > 4 * longest + 64 for power in powers):
-        return None
+    powers = [round(log / unit) for log in logs]
+    found = zip(map(abs, powers), ratios, strict=True)
+    least, root = min((power, max(ratio, 1 / ratio)) for power, ratio in found if power)
+    if any(abs(power) > _size(ratio) for power, ratio in zip(powers, ratios, strict=True)):
+        return None  # a power has more bits than its exponent
+    base = Fraction(*(int(fmpz(part).root(least)) for part in root.as_integer_ratio()))
     if any(base**power != ratio for ratio, power in zip(ratios, powers, strict=True)):
         return None
     return base, powers
@@ -268,10 +257,6 @@ def common_ratio(ratios: Sequence[Fraction]) -> tuple[Fraction, list[int]] | Non
 
 def _size(number: Fraction) -> int:
     return max(number.numerator.bit_length(), number.denominator.bit_length())
-
-
-def _log(number: Fraction) -> float:
-    return float(Logarithm(number).ball().mid())
 
 
 def window(law: Law, log_tail: float) -> tuple[int, int]:

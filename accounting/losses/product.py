@@ -175,11 +175,11 @@ class Product:
         if not dealt:
             return losses
         sketches = Sketches(Sketch.of(*loss.sketch(), times) for loss, times in losses)
-        tilt, share = min(sketches.saddle(log_delta, None).c, _STEEPEST), self._share(log_tail)
+        tilt = min(sketches.saddle(log_delta, None).c, _STEEPEST)
         found = [*evolve(self, continuous=tuple(others)).losses(log_tail)]
         for one, times in dealt:
-            noise = one.scale / one.sensitivity
-            steps = DealtSteps(noise, one.taken, one.steps, one.removing, share, tilt)
+            noise, tail = one.scale / one.sensitivity, self._tail(log_tail, times)
+            steps = DealtSteps(noise, one.taken, one.steps, one.removing, tail, tilt)
             found.append((steps, times))
         return found
 
@@ -213,26 +213,29 @@ class Product:
     def _uses(self) -> int:
         return sum(factor.times for factor in self.factors)
 
-    def _each(self, log_tail: float) -> Iterator[tuple[Factor, float]]:
-        """With the logarithm of what one use may leave out."""
-        for factor in self.factors:
-            yield factor, log_tail - math.log(factor.times * len(self.factors))
+    def _tail(self, log_tail: float, times: int) -> float:
+        """The logarithm of what one of so many uses may leave out."""
+        return log_tail - math.log(times * (len(self.factors) + len(self.continuous)))
 
-    def _share(self, log_tail: float) -> float:
-        """The same of what has no outcomes."""
-        return log_tail - math.log(sum(times for _, times in self.continuous) or 1)
+    def _each(self, log_tail: float) -> Iterator[tuple[Factor, float]]:
+        for factor in self.factors:
+            yield factor, self._tail(log_tail, factor.times)
 
     def _continuous(self, log_tail: float) -> Iterator[tuple[LossLaw, int]]:
-        share = self._share(log_tail)
         for one, times in self.continuous:
+            tail = self._tail(log_tail, times)
             if isinstance(one, Allocation):
                 noise = one.scale / one.sensitivity
                 for steps, groups in one.groups:
-                    yield AllocatedLoss(noise, steps, one.removing, share), groups * times
+                    yield AllocatedLoss(noise, steps, one.removing, tail), groups * times
             elif isinstance(one, FixedSize):
-                yield TwoWayLoss(DividedLoss(plain_law(one), share)), times
+                yield TwoWayLoss(DividedLoss(plain_law(one), tail)), times
             else:
+<<<<<<< HEAD
                 yield DividedLoss(one, share, times * one.rate < 1), times
+=======
+                yield DividedLoss(one, tail), times
+>>>>>>> B
 
 
 @lru_cache(maxsize=4)
@@ -294,7 +297,12 @@ def _factor(use: Use, log_delta: float) -> Factor:
     inner = unsampled(mechanism)
     if isinstance(inner, OnePair):
         seen = inner.pair
-        if isinstance(seen, Reducible) and _settled(seen, times, log_delta):
+        # reduced mod m, is it charged for rather than listed?
+        if (
+            isinstance(seen, Reducible)
+            and seen.reduced
+            and _hardly_wraps((seen,), times, log_delta)
+        ):
             return Factor((seen.unwrapped,), times, (seen,))
         return Factor((seen,), times)
     if isinstance(inner, FixedSize) and inner.rate != 1:
@@ -316,11 +324,6 @@ def _factor(use: Use, log_delta: float) -> Factor:
         if count > _MOST_PAIRS or count * modulus > _MOST_RESIDUES:
             return Factor(plain, times, choices=reduced)
     return _ranked(mechanism, times)
-
-
-def _settled(pair: Reducible, times: int, log_delta: float) -> bool:
-    """Is it reduced mod m, in a way that is charged for rather than listed?"""
-    return pair.reduced is not None and _hardly_wraps((pair,), times, log_delta)
 
 
 def _ranked(mechanism: Mechanism, times: int) -> Factor:

@@ -51,8 +51,6 @@ _CANDIDATES = 2  # of several pairs, so many are tried for the lower bound
 
 LEAST_LOG_DELTA = -1e5
 _NEAR_ZERO = 0.01  # below this level it is checked whether epsilon is 0
-_LARGE_DELTA = Fraction(1, 10)  # from here on as well, before anything else
-_COARSE = Fraction(1, 10**6)
 _ROUGHLY, _LITTLE = Fraction(1, 1000), 0.2  # width and seconds of work, in little time
 _FIRST_POINTS, _FEWEST = 1 << 12, 1 << 10  # of the first lattice; of outcomes in blocks
 _MOST_TOGETHER = 100_000  # outcomes of all uses of a list, in little time
@@ -143,10 +141,6 @@ def composed(
             log_delta = _log_delta(product_of(uses, math.inf).fixed(0), epsilon)
     else:
         delta = figure.at
-        if delta >= _LARGE_DELTA:
-            none = Figure("delta", Fraction(0))
-            if composed(uses, none, _COARSE, cap, work, enough, points).at_most(delta):
-                return Enclosure.exactly(0)
         log_delta = float(ball(delta).log().mid())
     goal = OFF_LATTICE if width == WIDTH and work == WORK else width
     task = _Task(delta, epsilon, log_delta, width, cap, goal, work, enough, points)
@@ -201,6 +195,8 @@ def _between(product: Product, task: _Task) -> Enclosure:
     candidates = min(_CANDIDATES, max(len(factor.among) for factor in product.factors))
     share = task._replace(work=task.work / 2 / (candidates + 1))
     most = _measured(product, share)
+    if not most.upper:
+        return most
     fixed = [_measured(product.fixed(choice), share) for choice in range(candidates)]
     least = reduce(Enclosure.maximum, fixed)
     by = tuple(dict.fromkeys((*least.by, *most.by)))

@@ -116,11 +116,15 @@ def measured(
             return _between(one.profile(ball(at))) if is_delta else falling_root(one.profile, at)
 
         return refine(closed, width=width).found_by(_CLOSED)
-    found = _inverted(parts, figure, width, (work, smooth))
+    gaussians = [(law, times) for law, times in parts if isinstance(law, SampledGaussian)]
+    assert len(gaussians) == len(parts)
+    found = _inverted(gaussians, figure, width, work, smooth)
     if found.is_within(width):
         return found
-    unsampled = measured(_unsampled(parts), figure, width)
-    return found.intersection(Enclosure(Fraction(0), unsampled.upper))
+    # if everyone took part: to replace the output by a draw from Q, with probability 1 - q, turns
+    # (P, Q) into the sampled pair, and (Q, P) into the other, which is post-processing of every use
+    everyone = [(evolve(law, rate=Fraction(1)), times) for law, times in gaussians]
+    return found.intersection(Enclosure(Fraction(0), measured(everyone, figure, width).upper))
 
 
 def falling_root(delta: Callable[[arb], arb], target: Fraction) -> Enclosure:
@@ -146,22 +150,22 @@ def falling_root(delta: Callable[[arb], arb], target: Fraction) -> Enclosure:
     return enclose_between(lower, upper)
 
 
-def _inverted(parts: Parts, figure: Figure, width: Fraction, how: tuple[float, bool]) -> Enclosure:
+def _inverted(
+    parts: Gaussians, figure: Figure, width: Fraction, work: float, smooth: bool
+) -> Enclosure:
     """Aims lower where a saddle point in floats promised too much; keeps what is known."""
-    gaussians, uses = _gaussians(parts), sum(times for _, times in parts)
-    result = figure.trivial
+    composite, uses, result = Together(parts), sum(times for _, times in parts), figure.trivial
     for k in range(_ATTEMPTS):
         asked = math.log(max(float(width), _NEGLIGIBLE)) - _LOWER * k
         try:
             with working_precision(_BITS + math.ceil(math.log2(uses) - 1.5 * asked)):
                 at = ball(figure.at or 0)
-                composite = Together(gaussians)
                 if figure.quantity == "delta":
                     near = saddle(composite.cumulant, None, float(at.mid()))
                 else:
                     near = saddle(composite.cumulant, float(at.log().mid()), None)
                     asked += math.log(min(1.0, near.c * max(near.level, 1e-3)))
-                profile = Profile(gaussians, plan(gaussians, near, asked), *how)
+                profile = Profile(parts, plan(parts, near, asked), work, smooth)
                 now = (
                     _between(*profile.bounds(at))
                     if figure.quantity == "delta"
@@ -173,21 +177,6 @@ def _inverted(parts: Parts, figure: Figure, width: Fraction, how: tuple[float, b
         if profile.sigma > 0 or result.is_within(width):
             break
     return result.found_by(_BY_INVERSION).because(NO_LATTICE)
-
-
-def _unsampled(parts: Parts) -> list[tuple[LineLaw, int]]:
-    """The same if everyone took part, which costs at least as much.
-
-    To replace the output by a draw from Q, with probability 1 - q, turns (P, Q) into the sampled
-    pair, and (Q, P) into the other: post-processing, of every use.
-    """
-    return merged([(evolve(law, rate=Fraction(1)), times) for law, times in _gaussians(parts)])
-
-
-def _gaussians(parts: Parts) -> Gaussians:
-    found = [(law, times) for law, times in parts if isinstance(law, SampledGaussian)]
-    assert len(found) == len(parts)
-    return found
 
 
 def _between(lower: arb, upper: arb | None = None) -> Enclosure:
