@@ -50,6 +50,7 @@ from ..composition.composed import Composition, Use
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
 from ..losses.law import Atoms
 from ..losses.product import product_of
+from ..losses.sums import OFF_LATTICE
 from ..scenario import scenarios
 from .profiles import LossProfile, SampledShift, profile_law
 
@@ -150,7 +151,7 @@ def _on_lattice(parts: Parts, delta: Fraction | None, epsilon: Fraction | None) 
             delta=None if delta is None else ball(delta),
             epsilon=None if epsilon is None else ball(epsilon),
             charged=product.charges(),
-            width=float(_ROUGH),
+            width=float(OFF_LATTICE),
             units=_UNITS,
         )
         found = found.max(last.upper)

@@ -6,7 +6,6 @@ compose from it, in floats, is their affair.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from flint import arb
 
 from ...exact import ExactInput, ParameterError, ball, exact, working_precision
 from ...exact.extra import bring
+from ...exact.precision import upper_float
 from ...exact.rounding import float_above
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import Composition, compose
@@ -126,14 +126,6 @@ def _pmf(law: Atoms, step: Fraction, composed: bool) -> PLDPmf:
     infinite = law.escaping() * factor
     if composed:
         infinite += sum((mass for k, mass in masses.items() if k > 0), arb(0)) * _LIST_LOSS
-    found = {k: _above(masses[k] * factor) for k in sorted(masses)} or {0: 0.0}
-    most = min(_above(infinite), 1.0)
+    found = {k: upper_float(masses[k] * factor) for k in sorted(masses)} or {0: 0.0}
+    most = min(upper_float(infinite), 1.0) if infinite > 0 else 0.0
     return pld_pmf.create_pmf(found, float(step), most, pessimistic_estimate=True)
-
-
-def _above(value: arb) -> float:
-    """A float that is certainly not below; the least one but for rounding."""
-    nearest = float(value.upper())
-    while not arb(nearest) >= value:
-        nearest = math.nextafter(nearest, math.inf)
-    return nearest

@@ -47,6 +47,7 @@ from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.dominating import RenyiCurve
 from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.guaranteed import Guaranteed
+from ...mechanisms.laws.binomial import Binomial
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
@@ -429,22 +430,17 @@ def _truncated(event: Event, relation: str) -> _Parts:
 
 def _batches(others: int, rate: Fraction, most: int) -> list[tuple[int, arb]]:
     """How likely T is below `most`, and in each cell from there on; by its least T."""
-    if rate == 1:
-        return [(0, arb(others < most)), *([(others, arb(1))] if others >= most else [])]
-    odds = ball(rate / (1 - rate))
-    mass, left = ball(1 - rate) ** others, arb(1)
-    found: list[tuple[int, arb]] = []
-    first, end, total = 0, most, arb(0)
-    for t in range(others + 1):
-        if t == end:
-            found.append((first, total))
-            left -= total
-            first, end, total = t, max(t + 1, int(t * _CELL)), arb(0)
-            if left < ball(_LEAST):
-                return [*found, (first, left.max(arb(0)))]
-        total += mass
-        mass *= odds * (others - t) / (t + 1)
-    return [*found, (first, total)]
+    if rate == 1 or not others:
+        count = others if rate == 1 else 0
+        return [(0, arb(count < most)), (max(count, most), arb(count >= most))]
+    law, first = Binomial(others, rate), most
+    found, left = [(0, law.lower_tail(most - 1))], law.upper_tail(most)
+    while not left < ball(_LEAST):
+        end = max(first + 1, int(first * _CELL))
+        beyond = law.upper_tail(end)
+        found.append((first, (left - beyond).max(arb(0))))
+        first, left = end, beyond
+    return [*found, (first, left)]
 
 
 def _same_sample(inner: Event) -> tuple[Any, Any, bool]:
