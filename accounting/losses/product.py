@@ -231,11 +231,7 @@ class Product:
             elif isinstance(one, FixedSize):
                 yield TwoWayLoss(DividedLoss(plain_law(one), tail)), times
             else:
-<<<<<<< HEAD
-                yield DividedLoss(one, share, times * one.rate < 1), times
-=======
-                yield DividedLoss(one, tail), times
->>>>>>> B
+                yield DividedLoss(one, tail, times * one.rate < 1), times
 
 
 @lru_cache(maxsize=4)
