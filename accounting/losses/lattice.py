@@ -51,8 +51,11 @@ class LatticeTail:
         # are all losses exact numbers, which can be told from an exact level?
         self.is_exact = isinstance(lattice.unit, Fraction) and composite.shift() == 0
         self.escaping, self.missing = composite.escaping(), composite.missing()
+        # below the mean no small c is needed, which many nodes are
+        _, mean, variance = composite.cumulant(saddle.c)
+        c = max(saddle.c, 1 / (1 + abs(mean - saddle.level) + math.sqrt(variance)))
         # beyond this c one step already weighs more than the precision can tell
-        c = min(saddle.c, 0.7 * ctx.prec / float(self.step.mid()))
+        c = min(c, 0.7 * ctx.prec / float(self.step.mid()))
         self.c = arb(c)
         length, sides = period(composite, c, saddle.level, 0.7 * ctx.prec + 10)
         if not math.isfinite(length):  # no float tells where to look: no time is enough
