@@ -35,7 +35,6 @@ from ...exact.enclosure import ContradictionError
 from ...exact.rows import written
 from ...exact.square_root import squared as exact_square
 from ...mechanisms.continuous import Shape, continuous
-from ...mechanisms.pair import Pair
 from ..divergences import concentrated
 from ..divergences.gaussian_dp import bounded_mu, root_of, squared
 from ..figure import PURE, RHO, Figure, meeting
@@ -183,9 +182,8 @@ def composed_zcdp(uses: Scenario, width: Fraction, cap: int) -> Enclosure:
     known = added_up(uses, RHO, width, cap)
     if len(uses) == 1 or known.lower == _INFINITY:
         return known
-    curve = ((added_up(uses, Figure("renyi", order), width), order) for order in _ORDERS)
-    least = max(value.times(1 / order).lower for value, order in curve)
-    found = Enclosure(least, known.upper)
+    each = (added_up(uses, Figure("renyi", order), width).times(1 / order) for order in _ORDERS)
+    found = Enclosure(max(one.lower for one in each), known.upper)
     return found if found.is_within(width) else _searched(uses, found, width, cap)
 
 
@@ -199,13 +197,9 @@ def _searched(uses: Scenario, known: Enclosure, width: Fraction, cap: int) -> En
     best = Enclosure.exactly(0)
     for choice in product(*(pairs for pairs, _ in menus)):
         pairs = [(pair, times) for pair, (_, times) in zip(choice, menus, strict=True)]
-
-        def joint(pairs: Sequence[tuple[Pair, int]] = pairs) -> Enclosure:
-            found = concentrated.joint(pairs)
-            return known if found is None else found.value
-
         try:
-            best = best.maximum(refine(joint, width=width, cap=min(cap, _CAP)))
+            together = partial(concentrated.joint, pairs)
+            best = best.maximum(refine(together, width=width, cap=min(cap, _CAP)))
         except (ArithmeticError, OutOfTimeError):
             return known
     return known.intersection(best)

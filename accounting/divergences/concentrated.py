@@ -107,10 +107,9 @@ def supremum(pair: Pair) -> Supremum:
     if known.is_within(narrow):
         return Supremum(known, order)
     try:
-        if (sums := _sums(pair)) is not None:
-            found = _search([(sums, 1)])
-            return found._replace(value=found.value.intersection(known))
-    except (ArithmeticError, OutOfTimeError):  # too many terms, or too much work
+        found = _search([(_sums(pair), 1)])
+        return found._replace(value=found.value.intersection(known))
+    except (ArithmeticError, OutOfTimeError):  # no sums, too many terms, or too much work
         if isinstance(pair, ShiftPair):
             if not known.is_finite():
                 raise
@@ -148,15 +147,9 @@ def _shared(end: Endpoint, order: Fraction) -> Endpoint:
     return end if end == Decimal("Infinity") else Fraction(end) / order
 
 
-def joint(pairs: Sequence[tuple[Pair, int]]) -> Supremum | None:
-    """The same of independent pairs together, each so many times; None where one has no sums."""
-    parts = []
-    for pair, times in pairs:
-        sums = _sums(pair)
-        if sums is None:
-            return None
-        parts.append((sums, times))
-    return _search(parts)
+def joint(pairs: Sequence[tuple[Pair, int]]) -> Enclosure:
+    """The same of independent pairs together, each so many times."""
+    return _search([(_sums(pair), times) for pair, times in pairs]).value
 
 
 def laplace_supremum(epsilon: Fraction) -> Supremum:
@@ -175,19 +168,17 @@ def laplace_supremum(epsilon: Fraction) -> Supremum:
     return _search([(_Sums(derivatives, lambda order: e / ball(order)), 1)])
 
 
-def _sums(pair: Pair) -> _Sums | None:
-    """None where they are infinite, or only known between others."""
+def _sums(pair: Pair) -> _Sums:
+    """Raises DoesNotApplyError where they are infinite, or only known between others."""
     pair = unreduced(pair)
     largest = ball(largest_loss(pair).value.upper)
-    if is_listed(pair) and not isinstance(pair, ShiftPair):
-        if not largest.is_finite():
-            return None
+    if is_listed(pair) and not isinstance(pair, ShiftPair) and largest.is_finite():
         found = partial(renyi_sums, listed(pair), powers=2)
         return _Sums(lambda a: found(ball(a)), lambda a: largest / ball(a))
-    if not isinstance(pair, ShiftPair | SampledPair) or pair.reduced or is_infinite(pair):
-        return None
     plain = pair.shifted
-    assert plain is not None
+    is_whole = isinstance(pair, ShiftPair | SampledPair) and not pair.reduced
+    if plain is None or not is_whole or is_infinite(pair):
+        raise DoesNotApplyError("no sums of it are known")
     law, most = plain.law, ball(_of_law(plain).upper)
 
     def tail(order: Fraction) -> arb:

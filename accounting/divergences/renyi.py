@@ -121,21 +121,18 @@ def is_infinite(pair: Pair) -> bool:
 
 
 def _of_shift(pair: ShiftPair, order: Fraction) -> Enclosure:
+    """The sum; where its terms are too many, what moments and summands of the noise tell."""
     law = pair.law
     if takes_long(pair) and (near := bracket(pair, order)).is_within(CLOSE):
         return near
-    known = law.renyi_exact(order, pair.shift) if isinstance(law, RationalRenyi) else None
-    return _summed(pair, order) if known is None else Enclosure.exactly(known)
-
-
-def _summed(pair: ShiftPair, order: Fraction) -> Enclosure:
-    """The sum; where its terms are too many, what moments and summands of the noise tell."""
+    if isinstance(law, RationalRenyi) and (known := law.renyi_exact(order, pair.shift)) is not None:
+        return Enclosure.exactly(known)
     try:
         return _from_sum(shared_sums(pair, ctx.prec).at(order), order)
     except ArithmeticError:
         found = bracket(pair, order)
-        if isinstance(pair.law, DiscreteGaussianSum):
-            most = pair.law.renyi_of_summands(order, pair.shift)
+        if isinstance(law, DiscreteGaussianSum):
+            most = law.renyi_of_summands(order, pair.shift)
             found = found.intersection(Enclosure(Fraction(0), most))
         if not found.is_finite():
             raise
