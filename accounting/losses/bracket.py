@@ -186,7 +186,7 @@ def _blocks(pair: Pair, log_tail: float, uses: int, bits: int) -> BlockLoss | Tw
     return BlockLoss.of(pair, log_tail, uses)
 
 
-def moved(loss: BlockLoss | TwoWayLoss, step: Fraction) -> Atoms:
+def moved(loss: LossLaw, step: Fraction) -> Atoms:
     """Losses on a lattice that dominate those of many outcomes. step: a power of two."""
     cells = loss.cells(ball(step), 1.0, 512)
     masses, lost = on_lattice(cells.cells, cells.missing, ball(step))
