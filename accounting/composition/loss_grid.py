@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import accumulate
+from typing import NamedTuple
 
 from attrs import evolve, frozen
 from flint import arb, fmpz, fmpz_poly
@@ -39,22 +40,22 @@ from ..scenario import Use, scenarios
 from .composed import Composition
 
 _FINE = 512  # times finer than the losses spread blocks are, at least
-_NOTHING = Atoms([arb(1)], [arb(0)], arb(0), arb(0))  # is told
 
 
-def places(law: Atoms, step: Fraction) -> list[int]:
-    """How many steps each of its losses is, which are multiples."""
-    return [floor_of((loss / ball(step)).mid() + arb(0.5)) for loss in law.losses]
+class GridPLD(NamedTuple):
+    """P-masses of losses by how many steps they are, rising; and of an infinite loss."""
+
+    masses: dict[int, arb]
+    infinite: arb
+
+    def listed(self, step: Fraction) -> Atoms:
+        """The same, loss by loss."""
+        losses = [k * ball(step) for k in self.masses]
+        return Atoms(list(self.masses.values()), losses, self.infinite, arb(0))
 
 
-def _of_places(masses: Mapping[int, arb], infinite: arb, step: Fraction) -> Atoms:
-    """The law with these masses at multiples of the step."""
-    at = sorted(masses)
-    return Atoms([masses[k] for k in at], [k * ball(step) for k in at], infinite, arb(0))
-
-
-def on_grid(law: Atoms, step: Fraction) -> Atoms:
-    """A law of multiples of the step that dominates it; multiples stay where they are."""
+def on_grid(law: Atoms, step: Fraction) -> GridPLD:
+    """Multiples of the step that dominate it; losses that are such stay where they are."""
     h, cells, others = ball(step), list[Cell](), list[tuple[arb, arb]]()
     for mass, loss in zip(law.masses, law.losses, strict=True):
         if (loss / h).is_integer():
@@ -63,31 +64,32 @@ def on_grid(law: Atoms, step: Fraction) -> Atoms:
         else:
             others.append((mass, loss))
     cells += listed_cells([mass for mass, _ in others], [loss for _, loss in others], h)
-    masses, missing = on_lattice(cells, law.missing(), h)
-    return _of_places({k: p for k, (p, _) in masses.items()}, law.escaping() + missing, step)
+    masses, lost = on_lattice(cells, law.missing(), h)
+    return GridPLD({k: masses[k][0] for k in sorted(masses)}, law.escaping() + lost)
 
 
-def with_slack(law: Atoms, slack: arb) -> Atoms:
-    """The law, on a grid, when every event's P and Q are known only up to the slack.
+def with_slack(law: GridPLD, slack: arb, step: Fraction) -> GridPLD:
+    """The law when every event's P and Q are known only up to the slack.
 
     Then delta <= P - odds Q + slack (1 + odds). The true profile is convex, 1 at odds 0, and falls:
     any chord from there to a bound is above it, and any bound holds from its point on.
     """
     if not law.masses:
-        return evolve(law, escaping=arb(1))
-    odds = [loss.exp() for loss in law.losses]
-    values, p, q = list[arb](), law.escaping(), arb(0)
-    for mass, ratio in zip(reversed(law.masses), reversed(odds), strict=True):
+        return GridPLD({}, arb(1))
+    odds = [(k * ball(step)).exp() for k in law.masses]
+    values, p, q = list[arb](), law.infinite, arb(0)
+    for mass, ratio in zip(reversed(law.masses.values()), reversed(odds), strict=True):
         values.append(p - ratio * q + slack * (1 + ratio))  # p and q are of the losses above
         p, q = p + mass, q + mass / ratio
     values.reverse()
     turn = min(range(len(values)), key=lambda i: values[i].mid())
     start = min(range(turn + 1), key=lambda i: ((values[i] - 1) / odds[i]).mid())
-    kept = slice(start, turn + 1)
-    return of_profile(law.losses[kept], values[kept], arb(1))
+    points = list(law.masses)[start : turn + 1]
+    found = of_profile([k * ball(step) for k in points], values[start : turn + 1], arb(1))
+    return GridPLD(dict(zip(points, found.masses, strict=True)), values[turn])
 
 
-def _laws(mechanism: Mechanism, step: Fraction, tail: Fraction) -> list[Atoms]:
+def _laws(mechanism: Mechanism, step: Fraction, tail: Fraction) -> list[GridPLD]:
     """The law that dominates all neighbours; for a user's pair the laws of both directions.
 
     Every use of a `FinitePair` compares the same two datasets the same way round, so that its
@@ -95,17 +97,20 @@ def _laws(mechanism: Mechanism, step: Fraction, tail: Fraction) -> list[Atoms]:
     beyond the P-mass `tail` on each side get the largest loss that they may have. At the working
     precision.
     """
-    found, log_tail = list[Atoms](), float(ball(tail).log().mid())
+    found, log_tail = list[GridPLD](), float(ball(tail).log().mid())
     for scenario in scenarios([Use(mechanism, 1)]):
         product = product_of(scenario, log_tail)
         each, slack = product.losses(log_tail), product.charges().slack
-        loss = each[0][0] if each else _NOTHING
+        if not each:  # nothing tells neighbours apart
+            found.append(GridPLD({0: arb(1)}, arb(0)))
+            continue
+        loss = each[0][0]
         if not isinstance(loss, Atoms):
             spread = math.sqrt(Sketch.of(*loss.sketch(), 1).cumulant(0.0)[2])
             finer = math.floor(math.log2(min(spread / _FINE, float(step) / 8)))
             loss = moved(loss, Fraction(2) ** finer)
         law = on_grid(loss, step)
-        found.append(with_slack(law, slack) if slack > 0 else law)
+        found.append(with_slack(law, slack, step) if slack > 0 else law)
     return found
 
 
@@ -115,7 +120,7 @@ _SPARE_BITS = 72  # below the mass that may be cut off
 _SHARE = 64  # so much less is cut off: it takes few more points
 
 
-def composition_laws(composition: Composition, step: Fraction, tail: Fraction) -> list[Atoms]:
+def composition_laws(composition: Composition, step: Fraction, tail: Fraction) -> list[GridPLD]:
     """Laws that dominate all uses together: two where a user's pair has two directions.
 
     tail: P-mass on either side that may be taken to have the largest possible loss, of all uses.
@@ -130,50 +135,49 @@ def composition_laws(composition: Composition, step: Fraction, tail: Fraction) -
     ]
 
 
-def composed(parts: Sequence[tuple[Atoms, int]], step: Fraction, tail: Fraction) -> Atoms:
-    """The law of the sum of the losses of these laws of multiples of the step, each so many times.
+def composed(parts: Sequence[tuple[GridPLD, int]], step: Fraction, tail: Fraction) -> GridPLD:
+    """The law of the sum of the losses of these laws, each so many times.
 
     tail: P-mass that may become infinite.
     """
     total = sum(times for _, times in parts)
     if total == 1:
         return parts[0][0]
-    indices = [places(law, step) for law, _ in parts]
-    firsts = [min(ks, default=0) for ks in indices]
-    gaps = (k - first for ks, first in zip(indices, firsts, strict=True) for k in ks)
+    firsts = [min(law.masses, default=0) for law, _ in parts]
+    gaps = (k - first for (law, _), first in zip(parts, firsts, strict=True) for k in law.masses)
     stride = math.gcd(*gaps) or 1
     bits = _SPARE_BITS + math.ceil(total / tail).bit_length()
     # a law of k uses counts at most total/k times in the end, and at most `levels` are cut for each
     levels = 2 * sum(times.bit_length() for _, times in parts) + len(parts)
     cut = math.floor(tail * 2**bits / (2 * _SHARE * total * levels))  # at either end
 
-    def plus(one: _Sum, other: _Sum) -> _Sum:
+    def plus(left: _Sum, right: _Sum) -> _Sum:
         spend()
-        while one.stride != other.stride or len(one) + len(other) > MOST_POINTS:
-            wider = max(one.stride, other.stride) * (2 if one.stride == other.stride else 1)
-            one, other = one.coarsened(wider, step), other.coarsened(wider, step)
-        return one.plus(other).cut(cut * (one.uses + other.uses))
+        while left.stride != right.stride or len(left) + len(right) > MOST_POINTS:
+            wider = max(left.stride, right.stride) * (2 if left.stride == right.stride else 1)
+            left, right = left.coarsened(wider, step), right.coarsened(wider, step)
+        return left.plus(right).cut(cut * (left.count + right.count))
 
-    def power(one: _Sum, times: int) -> _Sum:
+    def power(single: _Sum, times: int) -> _Sum:
         if times == 1:
-            return one
-        half = power(one, times // 2)
-        return plus(plus(half, half), one) if times % 2 else plus(half, half)
+            return single
+        half = power(single, times // 2)
+        return plus(plus(half, half), single) if times % 2 else plus(half, half)
 
     stay, sums = arb(1), list[_Sum]()
-    for (law, times), ks, first in zip(parts, indices, firsts, strict=True):
-        dense = [0] * ((max(ks, default=first) - first) // stride + 1)
+    for (law, times), first in zip(parts, firsts, strict=True):
+        dense = [0] * ((max(law.masses, default=first) - first) // stride + 1)
         if len(dense) > _LONGEST:
             raise ArithmeticError(f"a step so fine needs more than {_LONGEST} points")
-        for k, mass in zip(ks, law.masses, strict=True):
+        for k, mass in law.masses.items():
             dense[(k - first) // stride] = -floor_of(-(mass * arb(2) ** bits).upper())
         sums.append(power(_Sum(bits, 1, stride, 0, fmpz_poly(dense), 0), times))
-        stay *= (1 - law.escaping().upper().min(arb(1))) ** times
+        stay *= (1 - law.infinite.upper().min(arb(1))) ** times
     found, unit = reduce(plus, sums), arb(2) ** -bits
     offset = sum(first * times for (_, times), first in zip(parts, firsts, strict=True))
     coeffs = enumerate(map(int, found.masses.coeffs()), start=found.first)
     masses = {offset + found.stride * k: (mass * unit).upper() for k, mass in coeffs if mass}
-    return _of_places(masses, (1 - stay + found.rest * unit).upper().min(arb(1)), step)
+    return GridPLD(masses, (1 - stay + found.rest * unit).upper().min(arb(1)))
 
 
 @frozen(eq=False)
@@ -183,7 +187,7 @@ class _Sum:
     """
 
     bits: int
-    uses: int
+    count: int
     stride: int
     first: int
     masses: fmpz_poly
@@ -198,7 +202,7 @@ class _Sum:
         rest = self.rest * (int(other.masses(1)) + other.rest) + total * other.rest
         return evolve(
             self,
-            uses=self.uses + other.uses,
+            count=self.count + other.count,
             first=self.first + other.first,
             masses=masses,
             rest=-(-rest >> self.bits),

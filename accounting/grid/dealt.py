@@ -62,20 +62,19 @@ class DealtSteps(LossLaw):
     def sketch(self) -> tuple[Reals, Reals]:
         """Values and logarithms of P-masses, about."""
         total, step, tilt, _ = self._sum
-        values = np.asarray(total.indices * float(step), dtype=np.float64)
-        logs: Reals = np.log(np.maximum(total.p - total.stray - total.noise, _LEAST))
-        seen = logs > math.log(_LEAST)
-        return values[seen], (logs + float(total.scale[0]) - float(tilt) * values)[seen]
+        p = total.p - total.stray - total.noise
+        values: Reals = np.asarray(total.indices[p > 0] * float(step), dtype=np.float64)
+        logs: Reals = np.log(p[p > 0]) + float(total.scale[0]) - float(tilt) * values
+        return values, logs
 
     def cells(self, step: arb, tilt: float, points: int) -> Cells:
         """Of the values of T: P's masses at least, Q's at most; none where P may have no mass."""
-        total, h, own, ratio = self._sum
+        total, h, c, ratio = self._sum
         cells, off = list[Cell](), arb(total.stray) + total.noise
-        for k, p, q in zip(
-            *(some.tolist() for some in (total.indices, total.p, total.q)), strict=True
-        ):
+        columns = total.indices.tolist(), total.p.tolist(), total.q.tolist()
+        for k, p, q in zip(*columns, strict=True):
             if p > off:
-                at, of_p = floor_of(h * k / step), (total.scale[0] - own * h * k).exp()
+                at, of_p = floor_of(h * k / step), (total.scale[0] - c * h * k).exp()
                 of_q = of_p * (-h * k).exp() * ratio
                 cells.append(Cell(at, at, (p - off) * of_p, (q + off) * of_q))
         return Cells(cells, arb(0), _POINT * len(cells))
@@ -88,30 +87,34 @@ class DealtSteps(LossLaw):
         variance = Sketch.of(*loss.sketch(), self.steps).cumulant(0.0)[2]
         fine = max(math.sqrt(12 * _ROUNDED / self.steps), _WIDE / _MOST_POINTS)
         step = arb(2.0 ** math.floor(math.log2(math.sqrt(variance) * fine)))
-        uses = self._uses(loss, step)
-        sides = [Sketches(_sketch(*use, step, which) for use in uses) for which in (0, 1)]
+        kinds = self._kinds(law, loss, step)
+        sides = [Sketches(_sketch(*kind, step, which) for kind in kinds) for which in (0, 1)]
         tilt = min(self.tilt, sides[0].saddle(self.log_tail + _NATS, None).c)
         windows = [side.whole(tilt, _NATS) for side in sides]
-        low, high = min(windows), max(windows, key=lambda one: one.first + one.length)
+        low, high = min(windows), max(windows, key=lambda window: window.first + window.length)
         window = Window(low.first, high.first + high.length - low.first, high.up, low.down)
         size = 1 << math.ceil(window.length / float(step) + 16).bit_length()
         factors, ratio, c = list[Power](), arb(1), arb(tilt)
-        for masses, count in uses:
+        for masses, count in kinds:
             p = sum((pair[0] * (c * step * k).exp() for k, pair in masses), arb(0)).mid()
             q = sum((pair[1] * ((c + 1) * step * k).exp() for k, pair in masses), arb(0)).mid()
             # one use weighs the same under both then, so that no bound of all together grows
-            scaled = [(k, (one, other * p / q)) for k, (one, other) in masses]
+            scaled = [(k, (of_p, of_q * p / q)) for k, (of_p, of_q) in masses]
             factors.append(Power(weights_of(scaled, step, c, p.log().mid()), count))
             ratio *= (q / p) ** count
-        return added(factors, step, c, window, size).closed(step), step, c, ratio
+        total = added(factors, step, c, window, size).closed(step)
+        if not total.p.max() > total.stray + total.noise:
+            raise ArithmeticError("floats do not tell what several steps of an epoch reveal")
+        return total, step, c, ratio
 
-    def _uses(self, loss: DividedLoss, step: arb) -> list[tuple[list[tuple[int, Pair]], int]]:
+    def _kinds(
+        self, law: SampledGaussian, loss: DividedLoss, step: arb
+    ) -> list[tuple[list[tuple[int, Pair]], int]]:
         """Masses of f under P and Q, of steps with the user and of those without; how many.
 
         All beyond the cells is at their end.
         """
-        law, q, found = loss.law, ball(loss.law.rate), dict[int, Pair]()
-        assert isinstance(law, SampledGaussian)
+        q, found = ball(law.rate), dict[int, Pair]()
         cells = loss.cells(step, self.tilt, _MOST_POINTS).cells  # rising
         ends = [((cell.low + cell.high) // 2, cell.p, cell.q) for cell in cells]
         for k, *both in [*ends, (cells[-1].high, *law.tail(step * cells[-1].high))]:

@@ -48,7 +48,7 @@ from ...mechanisms.sampled import Sampled
 from ...mechanisms.vector import vector
 from ..composition.composed import Composition, Use
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
-from ..losses.law import Atoms
+from ..losses.law import LossLaw
 from ..losses.product import product_of
 from ..losses.sums import OFF_LATTICE
 from ..scenario import scenarios
@@ -140,11 +140,11 @@ def _on_lattice(parts: Parts, delta: Fraction | None, epsilon: Fraction | None) 
     tail = _TAIL if delta is None else min(_TAIL, delta * _LEFT_OUT)
     log_tail = float(ball(tail).log().mid())
     ways = scenarios(uses) if uses else ((),)
-    for way in range(2 if any(not one.two_way for one, _ in profiles) else len(ways)):
+    for way in range(2 if any(not p.two_way for p, _ in profiles) else len(ways)):
         product = product_of(ways[way % len(ways)], log_tail)
         losses: list[tuple[Loss, int]] = [
             *product.losses(log_tail),
-            *((profile_law(one, tail / counted.total(), way == 1), n) for one, n in profiles),
+            *((profile_law(p, tail / counted.total(), way == 1), n) for p, n in profiles),
         ]
         *_, last = refined(
             losses,
@@ -174,7 +174,7 @@ def _plain(part: Part) -> Mechanism | LossProfile:
 # -- by Rényi divergences -------------------------------------------------------------------------
 
 
-def _finite(part: Part) -> tuple[Part, list[Atoms], Fraction]:
+def _finite(part: Part) -> tuple[Part, list[LossLaw], Fraction]:
     """What has no infinite losses: a part, or laws on a grid; and how likely these are, at most.
 
     (epsilon, delta)-DP tells all with probability delta, and is epsilon-DP otherwise.

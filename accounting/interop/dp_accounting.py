@@ -18,8 +18,7 @@ from ...exact.precision import upper_float
 from ...exact.rounding import float_above
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import Composition, compose
-from ..composition.loss_grid import composition_laws, places
-from ..losses.law import Atoms
+from ..composition.loss_grid import GridPLD, composition_laws
 
 if TYPE_CHECKING:
     from dp_accounting.pld.pld_pmf import PLDPmf
@@ -94,7 +93,7 @@ def rdp_epsilons(what: Mechanism | Composition, orders: Sequence[ExactInput]) ->
     return [float_above(value.upper) for value in compose(what).renyi_curve(floats)]
 
 
-def _pmf(law: Atoms, step: Fraction, composed: bool) -> PLDPmf:
+def _pmf(law: GridPLD, step: Fraction, composed: bool) -> PLDPmf:
     """The law in floats, larger by what one evaluation of delta or epsilon may lose.
 
     Let there be n points up to a loss M, u = 2^-53, S = P(0 < L < inf). *One epsilon*: delta is a
@@ -107,23 +106,23 @@ def _pmf(law: Atoms, step: Fraction, composed: bool) -> PLDPmf:
     down by repeated subtraction, off by at most n u M in the end, a relative error of e^-loss.
     Larger masses raise epsilon by at least their relative growth.
 
-    *Losses* k step, rounded, are at least k step - c, c = 2^-52 times the farthest. If all losses
+    *Losses* k step, rounded, are at least k step - c, c = 2^-52 times the largest. If all losses
     are raised by c first, a share (1 - e^-c)/(1 - e^-step) of each mass, or more, goes one step up
     (`losses.cells`), and the points stay on the safe side.
     """
     from dp_accounting.pld import pld_pmf
 
-    masses, lost = dict(zip(places(law, step), law.masses, strict=True)), Fraction(0)
-    farthest = max(map(abs, masses), default=0)
-    if farthest and step.numerator.bit_length() > _SHORT:
-        farthest += 1
-        share = ((-ball(farthest * step * _ULP)).expm1() / (-ball(step)).expm1()).upper()
+    masses, lost = dict(law.masses), Fraction(0)
+    largest = max(map(abs, masses), default=0)
+    if largest and step.numerator.bit_length() > _SHORT:
+        largest += 1
+        share = ((-ball(largest * step * _ULP)).expm1() / (-ball(step)).expm1()).upper()
         for k, mass in sorted(masses.items(), reverse=True):
             masses[k + 1] = masses.get(k + 1, arb(0)) + share * mass
-        lost += (2 * farthest + 1) * farthest * step * _ULP
-    lost += (len(masses) + 16 + 2 * (1 + farthest * step) / step) * _ULP
+        lost += (2 * largest + 1) * largest * step * _ULP
+    lost += (len(masses) + 16 + 2 * (1 + largest * step) / step) * _ULP
     factor = ball(1 + lost)
-    infinite = law.escaping() * factor
+    infinite = law.infinite * factor
     if composed:
         infinite += sum((mass for k, mass in masses.items() if k > 0), arb(0)) * _LIST_LOSS
     found = {k: upper_float(masses[k] * factor) for k in sorted(masses)} or {0: 0.0}

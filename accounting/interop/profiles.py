@@ -9,7 +9,6 @@ H(1/g).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
@@ -21,11 +20,9 @@ from ...exact import ball, spend
 from ...exact.roots import first_met_near
 from ..divergences.gaussian_dp import gaussian_delta
 from ..envelope.cells import upper
-from ..losses.law import Atoms
+from ..losses.law import LossLaw
 from ..losses.listed import of_profile
 from ..sampling import removed
-
-Profile: TypeAlias = Callable[[arb], arb]
 
 _STEP = Fraction(1, 10**4)  # between nodes near 0
 _FINE = 1500  # nodes between a level and e times that, about
@@ -49,20 +46,19 @@ class LossProfile:
 
 
 @lru_cache(maxsize=64)
-def profile_law(known: LossProfile, tail: Fraction, reverse: bool = False) -> Atoms:
+def profile_law(profile: LossProfile, tail: Fraction, reverse: bool = False) -> LossLaw:
     """A law with at least this profile; reverse: that of the pair exchanged.
 
     tail: of P on the far side, what may be taken to have an infinite loss; and as little is told
     apart from no loss on the near side.
     """
-    step, profile = ball(_STEP), known.at_most
+    step = ball(_STEP)
 
     def exchanged(level: arb) -> arb:
         g = level.exp()
-        return 1 - g + g * profile(-level)
+        return 1 - g + g * profile.at_most(-level)
 
-    high = exchanged if reverse else profile
-    low = profile if reverse else exchanged
+    high, low = (exchanged, profile.at_most) if reverse else (profile.at_most, exchanged)
     end = math.ceil(_FARTHEST / _STEP)
     last, first = (
         first_met_near(lambda k, one=one: k >= end or bool(one(k * step) <= ball(tail)), 1, 0)  # type: ignore[misc]

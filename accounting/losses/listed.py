@@ -147,7 +147,7 @@ def dominating(laws: Sequence[Atoms]) -> Atoms:
     wholes = (one.p[0] + law.escaping() for one, law in zip(profiles, laws, strict=True))
     found = of_profile(points, heights, reduce(arb.max, wholes) - escaping)
     # rounding may leave a little of the profile beyond the last point
-    return evolve(found, escaping=escaping + found.escaping().upper(), missing=missing)
+    return evolve(found, escaping=escaping + heights[-1].upper(), missing=missing)
 
 
 def of_profile(points: Sequence[arb], values: Sequence[arb], whole: arb) -> Atoms:

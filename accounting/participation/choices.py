@@ -51,10 +51,9 @@ from ...mechanisms import AdditiveNoise, Mechanism, RandomizedResponse
 from ...mechanisms.laws.closed_forms import AttainsLimit
 from ..composition import divergence
 from ..composition.composed import Composition, Use
-from ..composition.loss_grid import composed, composition_laws, on_grid
+from ..composition.loss_grid import GridPLD, composed, composition_laws, on_grid
 from ..composition.tradeoff import one_pair
 from ..figure import read_failure
-from ..losses.law import Atoms
 from ..losses.listed import dominating
 from ..scenario import neighbours
 
@@ -208,11 +207,13 @@ class Choices:
         """An epsilon that no choice exceeds, by pairs that dominate each slot."""
         times, found = dict(self.filled(order)), []
         for way in range(max(map(len, menu.laws))):
-            slots, behind = list[tuple[Atoms, int]](), list[Atoms]()
+            slots, behind = list[tuple[GridPLD, int]](), list[GridPLD]()
             for index in reversed(order):
                 spend()
                 laws = [menu.laws[index][way % len(menu.laws[index])], *behind]
-                behind = [on_grid(dominating(laws), menu.step)] if len(laws) > 1 else laws
+                if len(laws) > 1:
+                    laws = [on_grid(dominating([law.listed(menu.step) for law in laws]), menu.step)]
+                behind = laws
                 if index in times:
                     slots.append((behind[0], times[index]))
             found.append(menu.epsilon(slots))
@@ -222,20 +223,21 @@ class Choices:
 class _Menu(NamedTuple):
     """Laws of each offer on a grid of this step, one or two; and where they are compared."""
 
-    laws: list[list[Atoms]]
+    laws: list[list[GridPLD]]
     step: Fraction
     delta: Fraction
 
-    def epsilon(self, parts: Sequence[tuple[Atoms, int]]) -> Endpoint:
+    def epsilon(self, parts: Sequence[tuple[GridPLD, int]]) -> Endpoint:
         """At this delta, of these together; rounded up."""
         law, delta = composed(parts, self.step, self.delta * _TAIL), ball(self.delta)
-        p, q = law.escaping(), arb(0)  # of the losses above
+        p, q = law.infinite, arb(0)  # of the losses above
         if not p <= delta:
             return Decimal("Infinity")
-        for mass, loss in zip(reversed(law.masses), reversed(law.losses), strict=True):
-            if loss < 0 or not p - loss.exp() * q <= delta:
+        for k, mass in reversed(law.masses.items()):
+            odds = (k * ball(self.step)).exp()
+            if k < 0 or not p - odds * q <= delta:
                 break
-            p, q = p + mass, q + mass * (-loss).exp()
+            p, q = p + mass, q + mass / odds
         return enclose(((p - delta) / q).log().max(arb(0))).upper if p > delta else Fraction(0)
 
 
