@@ -75,13 +75,13 @@ def saddle(
         c = math.exp(log_c)
         value, slope, _ = cumulant(c)
         if level is not None:
-            return slope + log_c - math.log1p(c) - level
+            return slope - math.log1p(1 / c) - level
         return c * slope - value + math.log1p(c) + (log_delta or 0.0)
 
     c = math.exp(float_root(excess, *_RANGE, 1e-5))
-    value, _, curvature = cumulant(c)
+    value, slope, curvature = cumulant(c)
     if level is None:
-        level = (value + c * math.log(c) - (1 + c) * math.log1p(c) - (log_delta or 0.0)) / c
+        level = slope - math.log1p(1 / c)
         if level < 0:
             return saddle(cumulant, None, 0.0)
     curvature = max(curvature, 0.0) + 1 / c**2 + 1 / (c + 1) ** 2

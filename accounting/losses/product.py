@@ -207,7 +207,7 @@ class Product:
             for pair in factor.pairs:
                 if pair.slack:
                     slack = (1 + slack) * (1 + ball(pair.slack)) ** factor.times - 1
-        return Charged(less_p.upper(), less_q.upper(), slack.upper())
+        return Charged((less_p + slack).upper(), (less_q + slack).upper(), slack.upper())
 
     @property
     def _uses(self) -> int:
