@@ -269,15 +269,15 @@ def _by_events(
         tail = _log_tail(task.log_delta)
         composite, off = product.composite(tail), product.charges()
         here, target = ball(task.epsilon or Fraction(0)), ball(task.delta or Fraction(1))
-        found = (
+        line = (
             saddle_towards(composite, target)
             if task.epsilon is None
             else saddle(composite.cumulant, None, float(here.mid()))
         )
-        if found is None:
+        if line is None:
             return composite.never_below(target)
         events = (
-            ListedLoss(product.atoms(tail)) if kind is ListedLoss else LatticeTail(composite, found)
+            ListedLoss(product.atoms(tail)) if kind is ListedLoss else LatticeTail(composite, line)
         )
 
         def exceeding(level: arb, exact_level: Fraction | None = None) -> Event:
@@ -289,9 +289,9 @@ def _by_events(
         if task.epsilon is not None:
             value = value_at(here, exceeding(here, task.epsilon))
             return enclose_between(value.lower().min(arb(1)), value.upper()).intersection(most)
-        if found.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= target:
+        if line.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= target:
             return Enclosure.exactly(0)
-        return root_near(arb(found.level), target, exceeding, most).intersection(most)
+        return root_near(arb(line.level), target, exceeding, most).intersection(most)
 
     def above() -> Enclosure:
         nonlocal met
