@@ -67,8 +67,8 @@ def saddle(
 ) -> Saddle:
     """At the level `where`, or at that >= 0 where delta is about e^log_delta.
 
-    Chernoff: log delta(x) <= K(c) - c x + c log c - (1 + c) log(1 + c), least in c. delta itself is
-    about that of a Gaussian there.
+    Chernoff: log delta(x) <= K(c) - c x + c log c - (1 + c) log(1 + c), least in c. About delta
+    itself is, by the Gaussian of this curvature, e^(height - c x).
     """
 
     def excess(log_c: float) -> float:
@@ -80,13 +80,13 @@ def saddle(
 
     c = math.exp(float_root(excess, *_RANGE, 1e-5))
     value, slope, curvature = cumulant(c)
+    curvature = max(curvature, 0.0) + 1 / c**2 + 1 / (c + 1) ** 2
+    height = value - math.log(c) - math.log1p(c) - 0.5 * math.log(2 * math.pi * curvature)
     if where is None:
-        where = slope - math.log1p(1 / c)
+        where = min((height - (log_delta or 0.0)) / c, slope - math.log1p(1 / c))
         if where < 0:
             return saddle(cumulant, None, 0.0)
-    curvature = max(curvature, 0.0) + 1 / c**2 + 1 / (c + 1) ** 2
-    height = value - c * where - math.log(c) - math.log1p(c)
-    return Saddle(c, where, height - 0.5 * math.log(2 * math.pi * curvature))
+    return Saddle(c, where, height - c * where)
 
 
 class Sketch(NamedTuple):
