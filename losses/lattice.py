@@ -41,6 +41,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -395,23 +396,13 @@ def folded(
 
 @frozen
 class Charged:
-    """What delta(level) may be off by besides: less by less_p + e^level less_q, either way by slack
-    (1 + e^level).
+    """What is off besides: an event weighs so much less under P, so much more under Q, at most, and
+    delta(level) slack (1 + e^level) more.
     """
 
-    less_p: arb = field(factory=arb)
-    less_q: arb = field(factory=arb)
+    p: arb = field(factory=arb)
+    q: arb = field(factory=arb)
     slack: arb = field(factory=arb)
-
-    @property
-    def of_p(self) -> arb:
-        """How much less any event may weigh under P."""
-        return self.less_p + self.slack
-
-    @property
-    def of_q(self) -> arb:
-        """How much more any event may weigh under Q."""
-        return self.less_q + self.slack
 
     def above(self, odds: arb) -> arb:
         """How much more delta may be, odds = e^level."""
@@ -420,7 +411,7 @@ class Charged:
     @property
     def are_none(self) -> bool:
         """Is nothing charged at all?"""
-        return bool(self.of_p == 0 and self.of_q == 0)
+        return bool(self.p == 0 and self.q == 0)
 
 
 @frozen(eq=False, slots=False)
@@ -493,7 +484,7 @@ class Composed:
             - self._missing(0, t)
         )
         q = self._tail(1, 0, t) + self._unit(1, t) * stray + self._missing(1, t)
-        return (p.max(arb(0)) + self.infinite - off.of_p).lower(), (q + off.of_q).upper()
+        return (p.max(arb(0)) + self.infinite - off.p).lower(), (q + off.q).upper()
 
     def _extra(self, epsilon: arb, t: int) -> arb:
         """At most what is not computed adds to delta from this level to t h; (t - 1) h <= level."""
@@ -595,11 +586,10 @@ def compose(
 
 
 class Answer(NamedTuple):
-    """Both ends; on how many points; what all of it cost until now."""
+    """Both ends; what all of it cost until now."""
 
     lower: arb
     upper: arb
-    points: int
     cost: int
 
 
@@ -623,19 +613,12 @@ def refined(
     lower, upper, gap, spent = arb(0), arb.pos_inf() if epsilon is None else arb(1), math.inf, 0
     points_cost = cells_cost = 0
     stays = 1  # how often finer lattices may bring nothing
+    composed = partial(compose, delta=delta, epsilon=epsilon, charged=charged)
 
     def bounds(some: Parts, attained: bool) -> tuple[arb, arb]:
         nonlocal spent, points_cost, cells_cost
         near = (float(lower), float(upper)) if upper.is_finite() else None
-        whole = compose(
-            some,
-            points,
-            delta=delta,
-            epsilon=epsilon,
-            charged=charged,
-            near=near,
-            attained=attained,
-        )
+        whole = composed(some, points, near=near, attained=attained)
         spent, cells_cost = spent + whole.cost, cells_cost + whole.cells_cost
         points_cost += whole.cost - whole.cells_cost
         if epsilon is not None:
@@ -653,7 +636,7 @@ def refined(
         if attained is not None:
             low, _ = bounds(attained, True)
         lower, upper = lower.max(low).lower(), upper.min(high).upper()
-        yield Answer(lower, upper, points, spent)
+        yield Answer(lower, upper, spent)
         before, gap = gap, float(((upper - lower) / upper).mid()) if upper.is_finite() else math.inf
         stays -= before < 1 and gap > _STAYS * before
         if not gap > width or stays < 0:

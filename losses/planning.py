@@ -63,30 +63,30 @@ class Saddle(NamedTuple):
 
 
 def saddle(
-    cumulant: Callable[[float], Cumulant], log_delta: float | None, level: float | None
+    cumulant: Callable[[float], Cumulant], log_delta: float | None, where: float | None
 ) -> Saddle:
-    """At this level, or at that >= 0 where delta is about e^log_delta.
+    """At the level `where`, or at that >= 0 where delta is about e^log_delta.
 
-    Chernoff: log delta(x) <= K(c) - c x + c log c - (1 + c) log(1 + c), least in c. delta itself is
-    about that of a Gaussian there.
+    Chernoff: log delta(x) <= K(c) - c x + c log c - (1 + c) log(1 + c), least in c. About delta
+    itself is, by the Gaussian of this curvature, e^(height - c x).
     """
 
     def excess(log_c: float) -> float:
         c = math.exp(log_c)
         value, slope, _ = cumulant(c)
-        if level is not None:
-            return slope + log_c - math.log1p(c) - level
+        if where is not None:
+            return slope - math.log1p(1 / c) - where
         return c * slope - value + math.log1p(c) + (log_delta or 0.0)
 
     c = math.exp(float_root(excess, *_RANGE, 1e-5))
     value, slope, curvature = cumulant(c)
-    if level is None:
-        level = slope - math.log1p(1 / c)  # where that derivative is 0
-        if level < 0:
-            return saddle(cumulant, None, 0.0)
     curvature = max(curvature, 0.0) + 1 / c**2 + 1 / (c + 1) ** 2
-    height = value - c * level - math.log(c) - math.log1p(c)
-    return Saddle(c, level, height - 0.5 * math.log(2 * math.pi * curvature))
+    height = value - math.log(c) - math.log1p(c) - 0.5 * math.log(2 * math.pi * curvature)
+    if where is None:
+        where = min((height - (log_delta or 0.0)) / c, slope - math.log1p(1 / c))
+        if where < 0:
+            return saddle(cumulant, None, 0.0)
+    return Saddle(c, where, height - c * where)
 
 
 class Sketch(NamedTuple):
@@ -160,15 +160,15 @@ class Sketches(tuple[Sketch, ...]):
 
     def saddle(self, log_delta: float | None, epsilon: float | None) -> Saddle:
         """For this delta, or at this level: with a tilt that lattices bear."""
-        found = saddle(self.cumulant, log_delta, epsilon)
-        steepest = _STEEPEST + _STEEPER * math.sqrt(max(-found.log_delta, 0.0))
-        best = c = min(found.c, steepest / self.deviation(0.0))
+        line = saddle(self.cumulant, log_delta, epsilon)
+        steepest = _STEEPEST + _STEEPER * math.sqrt(max(-line.log_delta, 0.0))
+        best = c = min(line.c, steepest / self.deviation(0.0))
         value, _, spread = self.cumulant(c)
         for share in _SHARES:  # a few huge losses may outweigh all others: leave these out
             other, _, less = self.cumulant(share * c)
-            if other - value + (1 - share) * c * found.level < 3 and 2 * less < spread:
+            if other - value + (1 - share) * c * line.level < 3 and 2 * less < spread:
                 best, spread = share * c, less
-        return found._replace(c=best)
+        return line._replace(c=best)
 
     def edge(
         self, tilt: float, nats: float, sign: int, most: float = math.inf

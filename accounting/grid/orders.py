@@ -60,7 +60,7 @@ def _measured(product: Product, order: Fraction) -> Enclosure:
     for k, (mass, _) in moved.masses.items():
         above += mass * ((a - 1) * k * step).exp()
     for cell in cells.cells if cells.attained is None else cells.attained:
-        p, q = cell.p.lower() - charges.of_p, cell.q.upper() + charges.of_q
+        p, q = cell.p.lower() - charges.p, cell.q.upper() + charges.q
         if p > 0 and q > 0:
             below += (a * p.log() + (1 - a) * q.log()).exp()
     if charges.slack > 0 or not loss.escaping() <= 0:

@@ -66,14 +66,14 @@ class Together:
 
     def surely(self) -> arb:
         """delta is nowhere less: infinite losses, but for what is charged."""
-        return self.escaping() - self.charges.of_p
+        return self.escaping() - self.charges.p
 
     def beyond(self, odds: arb) -> Enclosure:
         """delta(level) by infinite losses alone, odds = e^level."""
         exactly = self.exactly_escaping()
         if exactly is not None and self.charges.are_none and self.missing() == 0:
             return Enclosure.exactly(exactly)
-        lower = self.surely() - odds * self.charges.of_q
+        lower = self.surely() - odds * self.charges.q
         upper = self.escaping() + self.missing() + self.charges.above(odds)
         return enclose_between(lower.min(arb(1)), upper.min(arb(1)))
 
@@ -103,10 +103,10 @@ class Together:
     def never_below(self, target: arb) -> Enclosure:
         """epsilon where infinite losses alone may weigh more than the target.
 
-        Infinite if they are certain; else Q may give their outcomes up to `of_q`, so that
-        delta(level) >= surely - e^level of_q.
+        Infinite if they are certain; else Q may give their outcomes up to `charges.q`, so that
+        delta(level) >= surely - e^level charges.q.
         """
-        gain, leak = self.surely() - target, self.charges.of_q
+        gain, leak = self.surely() - target, self.charges.q
         if not gain > 0:
             return Enclosure.unknown()
         if leak == 0:

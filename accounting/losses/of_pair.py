@@ -58,18 +58,18 @@ def listed_law(pair: Pair, log_tail: float) -> Atoms:
         return _mixed(pair, log_tail)
     if isinstance(pair, TwoWayPair):
         return _two_way(listed_law(pair.pair, log_tail))
-    plain, rate, removing = pair, Fraction(1), True
+    plain, rate, removal = pair, Fraction(1), True
     if isinstance(pair, SampledPair):
-        plain, rate, removing = pair.facing, pair.rate, pair.removing
+        plain, rate, removal = pair.facing, pair.rate, pair.removing
     if isinstance(plain, ShiftPair) and not is_listed(plain):
-        found = windowed(plain, log_tail, rate, removing)
+        law = windowed(plain, log_tail, rate, removal)
     else:
-        found = _whole(pair, ctx.prec)
+        law = _whole(pair, ctx.prec)
     if isinstance(plain, ResponsePair):
-        found = evolve(found, exactly_escaping=plain.delta * rate if removing else Fraction(0))
+        law = evolve(law, exactly_escaping=plain.delta * rate if removal else Fraction(0))
     closed = closed_law(pair)
     lattice = None if closed is None else closed.lattice
-    return found if lattice is None else _told(found, lattice)
+    return law if lattice is None else _told(law, lattice)
 
 
 def _told(law: Atoms, lattice: Lattice) -> Atoms:
@@ -87,16 +87,16 @@ def _told(law: Atoms, lattice: Lattice) -> Atoms:
 def _whole(pair: Pair, bits: int) -> Atoms:
     """All outcomes. Kept, since one answer asks for them several times at the same precision."""
     p, q, _ = listed(pair)
-    known = pair.steps() if isinstance(pair, ListedPair) else None
+    steps = pair.steps() if isinstance(pair, ListedPair) else None
     spend(_OUTCOME * len(p))
-    if known is None:
+    if steps is None:
         return _from_balls(p, q)
-    each = zip(p, known.multiples, strict=True)
+    each = zip(p, steps.multiples, strict=True)
     multiples = [(mass, k) for mass, k in each if k is not None]
     escapes = [a for a, b in zip(p, q, strict=True) if b == 0 and a != 0]
     some, ks = [mass for mass, _ in multiples], [k for _, k in multiples]
     exactly = None if escapes else Fraction(0)
-    return _on_multiples(some, ks, known.unit, sum(escapes, arb(0)), exactly)
+    return _on_multiples(some, ks, steps.unit, sum(escapes, arb(0)), exactly)
 
 
 def _mixed(pair: MixturePair, log_tail: float) -> Atoms:

@@ -150,8 +150,8 @@ class Product:
 
     def composite(self, log_tail: float) -> Together:
         """The losses of all uses, leaving out P-mass of about e^log_tail altogether."""
-        each = self._each(log_tail)
-        laws = [(one.closed or one.loss(tail, self._uses), one.times) for one, tail in each]
+        some = self._each(log_tail)
+        laws = [(one.closed or one.loss(tail, self._uses), one.times) for one, tail in some]
         return Together([*self._continuous(log_tail), *laws], self.charges())
 
     def losses(self, log_tail: float) -> Parts:
@@ -176,12 +176,12 @@ class Product:
             return losses
         sketches = Sketches(Sketch.of(*loss.sketch(), times) for loss, times in losses)
         tilt = min(sketches.saddle(log_delta, None).c, _STEEPEST)
-        found = [*evolve(self, continuous=tuple(others)).losses(log_tail)]
+        below = [*evolve(self, continuous=tuple(others)).losses(log_tail)]
         for one, times in dealt:
             noise, tail = one.scale / one.sensitivity, self._tail(log_tail, times)
             steps = DealtSteps(noise, one.taken, one.steps, one.removing, tail, tilt)
-            found.append((steps, times))
-        return found
+            below.append((steps, times))
+        return below
 
     def atoms(self, log_tail: float) -> list[tuple[Atoms, int]]:
         """The losses of all pairs, one by one."""
@@ -189,8 +189,8 @@ class Product:
 
     def are_many(self, log_tail: float) -> bool:
         """Has some use more outcomes than are listed, and no closed transform that needs none?"""
-        each = self._each(log_tail)
-        return any(factor.closed is None and factor.has_many(tail) for factor, tail in each)
+        some = self._each(log_tail)
+        return any(factor.closed is None and factor.has_many(tail) for factor, tail in some)
 
     def outcomes(self, log_tail: float) -> int:
         """How many outcomes all different uses have together, about."""
@@ -207,7 +207,7 @@ class Product:
             for pair in factor.pairs:
                 if pair.slack:
                     slack = (1 + slack) * (1 + ball(pair.slack)) ** factor.times - 1
-        return Charged(less_p.upper(), less_q.upper(), slack.upper())
+        return Charged((less_p + slack).upper(), (less_q + slack).upper(), slack.upper())
 
     @property
     def _uses(self) -> int:
@@ -246,17 +246,17 @@ def _blocks(
     pairs: tuple[Pair, ...], log_tail: float, uses: int, bits: int
 ) -> BlockLoss | TwoWayLoss | Atoms | None:
     """By the shape of the noise; None where none is known. Kept as well."""
-    found = list[BlockLoss | TwoWayLoss]()
+    blocks = list[BlockLoss | TwoWayLoss]()
     for pair in pairs:
         one = BlockLoss.of(pair.pair if isinstance(pair, TwoWayPair) else pair, log_tail, uses)
         if one is None or len(pairs) > _FEW_PAIRS:
             return None
-        found.append(TwoWayLoss(one) if isinstance(pair, TwoWayPair) else one)
-    if len(found) == 1:
-        return found[0]
-    spread = max(Sketch.of(*one.sketch(), 1).cumulant(0.0)[2] for one in found)
+        blocks.append(TwoWayLoss(one) if isinstance(pair, TwoWayPair) else one)
+    if len(blocks) == 1:
+        return blocks[0]
+    spread = max(Sketch.of(*one.sketch(), 1).cumulant(0.0)[2] for one in blocks)
     step = Fraction(2) ** math.floor(math.log2(math.sqrt(spread) / _FINE))
-    return dominating([moved(one, step) for one in found])
+    return dominating([moved(one, step) for one in blocks])
 
 
 def moved(loss: LossLaw, step: Fraction) -> Atoms:
@@ -292,15 +292,15 @@ def _factor(use: Use, log_delta: float) -> Factor:
     mechanism, times = use
     inner = unsampled(mechanism)
     if isinstance(inner, OnePair):
-        seen = inner.pair
+        pair = inner.pair
         # reduced mod m, is it charged for rather than listed?
         if (
-            isinstance(seen, Reducible)
-            and seen.reduced
-            and _hardly_wraps((seen,), times, log_delta)
+            isinstance(pair, Reducible)
+            and pair.reduced
+            and _hardly_wraps((pair,), times, log_delta)
         ):
-            return Factor((seen.unwrapped,), times, (seen,))
-        return Factor((seen,), times)
+            return Factor((pair.unwrapped,), times, (pair,))
+        return Factor((pair,), times)
     if isinstance(inner, FixedSize) and inner.rate != 1:
         return Factor(tuple(inner.pairs()), times, choices=tuple(inner.attained()))
     if isinstance(inner, AdditiveNoise) and inner.modulus and inner.law.shape_is_proved:

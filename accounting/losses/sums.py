@@ -227,10 +227,11 @@ def _measured(product: Product, task: _Task) -> Enclosure:
             most = Enclosure.probability()
         else:
             assert task.delta is not None
-            if composite.is_void():
-                if composite.beyond(arb(1)).at_most(task.delta):
-                    return Enclosure.exactly(0)
-                return composite.never_below(ball(task.delta))
+            is_void, target = composite.is_void(), ball(task.delta)
+            if is_void and composite.beyond(arb(1)).at_most(task.delta):
+                return Enclosure.exactly(0)
+            if is_void or composite.surely() > target:
+                return composite.never_below(target)
             most = Enclosure(Fraction(0), composite.largest_level(task.delta).upper)
             if most.upper == 0:
                 return Enclosure.exactly(0)
@@ -268,29 +269,29 @@ def _by_events(
         tail = _log_tail(task.log_delta)
         composite, off = product.composite(tail), product.charges()
         here, target = ball(task.epsilon or Fraction(0)), ball(task.delta or Fraction(1))
-        found = (
+        line = (
             saddle_towards(composite, target)
             if task.epsilon is None
             else saddle(composite.cumulant, None, float(here.mid()))
         )
-        if found is None:
+        if line is None:
             return composite.never_below(target)
         events = (
-            ListedLoss(product.atoms(tail)) if kind is ListedLoss else LatticeTail(composite, found)
+            ListedLoss(product.atoms(tail)) if kind is ListedLoss else LatticeTail(composite, line)
         )
 
         def exceeding(level: arb, exact_level: Fraction | None = None) -> Event:
             """With what the event may have lost or gained."""
             event, odds = events.exceeding(level, exact_level), level.exp()
-            excess = event.excess + off.of_p + odds * off.of_q + off.above(odds)
-            return event._replace(p=event.p - off.of_p, q=event.q + off.of_q, excess=excess)
+            excess = event.excess + off.p + odds * off.q + off.above(odds)
+            return event._replace(p=event.p - off.p, q=event.q + off.q, excess=excess)
 
         if task.epsilon is not None:
             value = value_at(here, exceeding(here, task.epsilon))
             return enclose_between(value.lower().min(arb(1)), value.upper()).intersection(most)
-        if found.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= target:
+        if line.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= target:
             return Enclosure.exactly(0)
-        return root_near(arb(found.level), target, exceeding, most).intersection(most)
+        return root_near(arb(line.level), target, exceeding, most).intersection(most)
 
     def above() -> Enclosure:
         nonlocal met
@@ -309,20 +310,15 @@ def _by_lattice(product: Product, task: _Task) -> Enclosure:
     with working_precision(BITS):
         # what is left out is alike for figures near by
         tail = _EVERY * math.floor((task.log_delta - _CLOSE) / _EVERY)
-        losses, charges = product.losses(tail), product.charges()
+        losses = product.losses(tail)
         attained = product.attained(losses, tail, task.log_delta)
-        target = None if task.delta is None else ball(task.delta)
-        if target is not None:
-            composite = Together(losses, charges)
-            if composite.surely() > target:
-                return composite.never_below(target)
         wide = any(isinstance(loss, BlockLoss | TwoWayLoss) for loss, _ in losses)
         answers = refined(
             losses,
             attained=attained,
-            delta=target,
+            delta=None if task.delta is None else ball(task.delta),
             epsilon=None if task.epsilon is None else ball(task.epsilon),
-            charged=charges,
+            charged=product.charges(),
             width=float(task.goal),
             units=task.work * _UNITS,
             points=task.points or (_FEWEST if wide else _FIRST_POINTS),

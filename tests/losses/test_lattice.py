@@ -206,7 +206,7 @@ def test_rare_losses_are_met(monkeypatch):
 
 def test_charges_widen_both_ends():
     table = Table(["0.5", "0.3", "0.2"], ["0.3", "0.3", "0.4"])
-    off = Charged(arb("1e-4"), arb("1e-4"), arb("1e-4"))
+    off = Charged(arb("2e-4"), arb("2e-4"), arb("1e-4"))
     with working_precision(lattice.BITS):
         plain, wide = (
             compose([(table, 10)], 1 << 12, epsilon=arb(1), charged=one).delta(arb(1))

@@ -84,8 +84,8 @@ class SampledGaussian(SampledNoise):
     def plain_sketch(self, log_tail: float) -> tuple[Reals, Reals]:
         # without the largest: improbable beyond all measure, they outweigh all else from some tilt
         mu = 1 / float(self.noise)
-        far = math.sqrt(2 * max(-log_tail, _FAR))
-        z, width = np.linspace(-_FAR - mu, far, _SEEN, retstep=True)
+        last = math.sqrt(2 * max(-log_tail, _FAR))
+        z, width = np.linspace(-_FAR - mu, last, _SEEN, retstep=True)
         return mu * (z + mu / 2), math.log(float(width) / _ROOT) - z**2 / 2
 
     def transform(self, s: acb) -> acb:

@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 import pytest
-from attrs import evolve
 from conformance.relations.accounts import returning_user
 from conformance.relations.engine import Tally, examine
 from conformance.relations.ladders import all_methods_meet
@@ -13,11 +12,11 @@ from conformance.relations.notions import inverse
 from conformance.relations.slack import members
 from conformance.relations.truths import files
 from conformance.relations.vectors import part_of_a_vector
-from flint import arb
 
 from exactdp.accounting.composition import composed
 from exactdp.accounting.losses.product import Product
 from exactdp.accounting.participation.choices import Choices
+from exactdp.losses.lattice import Charged
 from exactdp.mechanisms import AdditiveNoise
 from exactdp.mechanisms.reach import Reach
 from exactdp.verify import calibration
@@ -48,9 +47,8 @@ def no_slack_of_several_uses(monkeypatch):
     charges = Product.charges
 
     def of_one_use(self):
-        found = charges(self)
         several = sum(factor.times for factor in self.factors) > 1
-        return evolve(found, slack=arb(0)) if several else found
+        return Charged() if several else charges(self)
 
     monkeypatch.setattr(Product, "charges", of_one_use)
 
