@@ -167,7 +167,7 @@ def _largest_of(pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]) -> 
     speaks for all.
     """
     best, ceilings = _ZERO, dict[Law, Enclosure]()  # of what is unwrapped, at the largest shift
-    settled: set[Law] = set()  # an asymmetric law and its mirror image are settled one by one
+    done: set[Law] = set()  # an asymmetric law and its mirror image are done one by one
     try:
         for pair in pairs:
             spend()
@@ -175,17 +175,17 @@ def _largest_of(pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]) -> 
             if wrapped is not None and wrapped.law.shape_is_proved and not _is_quick(pair, wrapped):
                 assert isinstance(pair, Reducible)
                 law = wrapped.law
-                if law not in settled:
+                if law not in done:
                     most = measure(pair.unwrapped)
                     ceilings.setdefault(law, most)
                     if best.at_least(most.upper) is True:
-                        settled.add(law)
-                if law in settled:
-                    if law.balanced or len(settled) == 2:
+                        done.add(law)
+                if law in done:
+                    if law.balanced or len(done) == 2:
                         return best
                     continue
                 if not is_listed(wrapped):  # the largest shift speaks for all
-                    settled.add(law)
+                    done.add(law)
             best = best.maximum(measure(pair))
             if not best.is_finite() and best.lower == best.upper:
                 break

@@ -95,7 +95,7 @@ def _of_listed(pair: ListedPair) -> LargestLoss:
     if infinite := [x for x, (a, b) in enumerate(zip(p, q, strict=True)) if b == 0 and a != 0]:
         return LargestLoss(Enclosure.infinite(), pair.name_of(infinite[0]))
     if (known := pair.steps()) is None:
-        largest, best = _largest_listed(Listed(p, q))
+        largest, best = _largest_listed(listed(pair))
         return LargestLoss(enclose(largest).maximum(_ZERO), pair.name_of(best))
     multiple, best = max((k, -x) for x, k in enumerate(known.multiples) if k is not None)
     unit, multiple = known.unit, max(multiple, 0)

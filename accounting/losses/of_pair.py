@@ -194,8 +194,8 @@ def _between(
         mixed = [(1 - part) * b + part * a for a, b in zip(*order, strict=True)]
         p, q = (mixed, q) if removal else (p, mixed)
     left = _from_balls(p, q)
-    missing = left.missing() + (beyond - escaping).max(arb(0))
-    return evolve(left, escaping=escaping, missing=missing, exactly_escaping=exactly)
+    lost = left.missing() + (beyond - escaping).max(arb(0))
+    return evolve(left, escaping=escaping, missing=lost, exactly_escaping=exactly)
 
 
 def _from_balls(ps: Sequence[arb], qs: Sequence[arb]) -> Atoms:
