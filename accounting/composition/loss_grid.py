@@ -104,12 +104,14 @@ def _laws(mechanism: Mechanism, step: Fraction, tail: Fraction) -> list[GridPLD]
         if not each:  # nothing tells neighbours apart
             found.append(GridPLD({0: arb(1)}, arb(0)))
             continue
-        loss = each[0][0]
-        if not isinstance(loss, Atoms):
-            spread = math.sqrt(Sketch.of(*loss.sketch(), 1).cumulant(0.0)[2])
-            finer = math.floor(math.log2(min(spread / _FINE, float(step) / 8)))
-            loss = moved(loss, Fraction(2) ** finer)
-        law = on_grid(loss, step)
+        parts = list[tuple[GridPLD, int]]()
+        for loss, times in each:
+            if not isinstance(loss, Atoms):
+                spread = math.sqrt(Sketch.of(*loss.sketch(), 1).cumulant(0.0)[2])
+                finer = math.floor(math.log2(min(spread / _FINE, float(step) / 8)))
+                loss = moved(loss, Fraction(2) ** finer)
+            parts.append((on_grid(loss, step), times))
+        law = composed(parts, step, tail)
         found.append(with_slack(law, slack, step) if slack > 0 else law)
     return found
 
