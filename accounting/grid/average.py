@@ -58,6 +58,7 @@ _RAREST = 1e-300
 _MORE = 10.0  # by so much, in its logarithm, more is left out than of other losses
 _ROUGHLY = (Fraction(1, 1 << 20), -60.0, 256)  # step, tail and points of what is only chosen by
 _MOST_POINTS = 4096  # of an average, which takes their square
+_LONGEST = 1 << 14  # points of two that are added up, which takes their square as well
 _POINT = 20_000  # units of work
 
 
@@ -109,6 +110,8 @@ class Spread:
         if one is not other:
             first = min(one.first, other.first)
             last = max(one.first + len(one), other.first + len(other))
+            if last - first > _LONGEST:
+                raise DoesNotApplyError("averages so narrow lie too far apart for a lattice")
             one, other = one._padded(first, last), other._padded(first, last)
         split, rounded = _kernels(one.step, len(one))
 

@@ -298,3 +298,10 @@ def _results(out: str) -> list[exactdp.Enclosure]:
         exactdp.Enclosure.from_json({end: one[end] for end in ("lower", "upper")})
         for one in json.loads(out)["results"]
     ]
+
+
+@pytest.mark.slow
+def test_averages_too_narrow_for_a_lattice_are_bracketed() -> None:
+    spec = "gaussian:sigma=1000,neighbours=add-remove,allocation=3/50"
+    found = exactdp.mechanism(spec).epsilon("1e-9")
+    assert "0.0018" < found < "0.0079"
