@@ -30,7 +30,7 @@ from .page import table
 
 _BETA = "0.60653"  # e^(-1/2), rounded down
 _WIDTH = Fraction(1, 10**4)
-_WORK = 1e6  # units: more of it raises lower ends, which are not shown
+_WORK = 2e6  # units: more of it raises lower ends, which are not shown
 _ROUNDS_OF_SEARCH = 100
 _LARGEST_NORM = 1e5
 _LEAST_NORM = 1.0  # of a scaled vector: with less next to nothing of it is left
