@@ -238,7 +238,12 @@ def _measured(product: Product, task: _Task) -> Enclosure:
     if not task.points and (kind := _exactly(product, task)) is not None:
         with suppress(OutOfTimeError), within(_EXACT):
             return _by_events(product, kind, task, most).found_by(_BY_EVENTS[kind])
-    return _by_lattice(product, task).intersection(most)
+    try:
+        return _by_lattice(product, task).intersection(most)
+    except ArithmeticError:  # no lattice holds it
+        if task.epsilon is not None or not most.is_finite():
+            raise
+        return most
 
 
 def _exactly(product: Product, task: _Task) -> type[LatticeTail | ListedLoss] | None:
