@@ -23,7 +23,7 @@ class Figure(NamedTuple):
 
     @property
     def adds_up(self) -> bool:
-        """Does it add up over uses? rho does at most."""
+        """Does it add up over uses? (For rho, the sum is an upper bound.)"""
         return self.quantity == "renyi" or self in (PURE, RHO)
 
     @property

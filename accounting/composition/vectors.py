@@ -119,8 +119,8 @@ class Sides:
     ) -> Enclosure:
         """From the largest of those below to the least of those above.
 
-        Only what adds up is asked of all of them, and more narrowly than the gap in between. For
-        the same order of asking, what is quick is known first.
+        A figure that adds up over uses is computed for every list of `above`, to the full width.
+        Others: for the likely lists only, and for those below to _ATTAINED at the narrowest.
 
         measure: of a list of uses, to a relative width. besides: what else is known.
         """

@@ -4,8 +4,8 @@ Each use counts by the pair that dominates its neighbours, or by what is known o
 things are charged for besides the losses:
 
 *Several pairs that count* (an asymmetric law; small moduli): an adversary may pick among them, on
-the way. A pair that dominates them all bounds that from above, some of them, used throughout, from
-below; `adaptive` plays it out.
+the way. From above, a pair that dominates them all bounds that; from below, one of them that is
+used throughout.
 *Reduction mod m*, where the residues cannot or need not be listed: what holds without it is an
 upper bound. The best event without it, inside one period W, is an event with it, whose P loses at
 most P(outside W) and whose Q gains at most Q(outside W), for each use.
