@@ -26,12 +26,12 @@ def _modules():
 MODULES = list(_modules())
 # What stands in a library that the other tests do without: their own tests run these examples.
 STANDS_IN = {
-    "exactdp.accounting.interop.flower.server": "flwr",
+    "exactdp.mechanisms.protocols.flower.server": "flwr",
     "exactdp.accounting.interop.opacus": "opacus",
 }
 
 
-@pytest.mark.slow_cases("exactdp.accounting.interop.flower.account")
+@pytest.mark.slow_cases("exactdp.accounting.interop.flower")
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_print_what_is_shown(name):
     if name in STANDS_IN:

@@ -27,7 +27,6 @@ from exactdp.accounting.figure import Figure
 from exactdp.accounting.losses.of_pair import windowed
 from exactdp.accounting.methods.classical import Each, theorem7
 from exactdp.accounting.methods.comparison import compare
-from exactdp.accounting.participation.appendix_i import optimal_share
 from exactdp.accounting.participation.choices import Choices, Offer
 from exactdp.evidence.rounding_cost import rounding_cost
 from exactdp.exact import WIDTH, working_precision
@@ -38,6 +37,7 @@ from exactdp.mechanisms.mechanism import OneWay
 from exactdp.mechanisms.pair import FinitePair
 from exactdp.mechanisms.selection import AnyScores, Raised
 from exactdp.mechanisms.shift_pair import ShiftPair
+from exactdp.verify.claims.appendix_i import optimal_share
 
 _OF_ORDER_3 = _Ask(Figure("renyi", Fraction(3)), WIDTH, 1000)
 

@@ -8,7 +8,7 @@ its bit with probability delta and otherwise answers by randomized response, so 
 (Kairouz, Oh, Viswanath, "The composition theorem for differential privacy", ICML 2015).
 
 Appendix I: does Rényi DP save a factor log(B/delta) of noise variance for returning users?
-Four ways of accounting for the same noise and the same target (`accounting.appendix_i`). Equation
+Four ways of accounting for the same noise and the same target (`appendix_i`). Equation
 14 (advanced composition) against equation 15 (Rényi curves and Lemma 10) is the gain that the
 paper reports; the exact composition shows what any of it is worth.
 """
@@ -23,12 +23,12 @@ from flint import arb
 
 from ...accounting.composition.composed import compose
 from ...accounting.divergences import conversion
-from ...accounting.participation.appendix_i import NoisePerBatch, discrete_gaussian, noise_per_batch
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import working_precision
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.mechanism import AdditiveNoise, RandomizedResponse
+from .appendix_i import NoisePerBatch, discrete_gaussian, noise_per_batch
 from .finding import Finding, Scope, certain, claim, corrected, fails, holds, require, shown
 from .proofs import Proof, prove_equal, proved_positive
 

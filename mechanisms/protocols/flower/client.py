@@ -36,9 +36,9 @@ from numpy.typing import NDArray
 
 from ....exact.extra import bring
 from ....exact.number import ExactInput, ParameterError, whole
-from ....mechanisms.laws.law import Law
-from ....mechanisms.protocols.federated import Encoding
-from ....mechanisms.samplers.bits import RandomBits, SystemBits
+from ...laws.law import Law
+from ...samplers.bits import RandomBits, SystemBits
+from ..federated import Encoding
 
 if TYPE_CHECKING:
     from flwr.app import Context, Message

@@ -29,8 +29,8 @@ keeping only one point of what each batch satisfies; equation 15 over exact comp
 Lemma 10 loses. The gain of log(B/delta) is of these two first kinds: none of it is owed to Rényi DP
 as against (epsilon, delta)-DP, whose exact composition needs the least noise.
 
-All of it holds for up to B batches with noise fixed beforehand; see `filters` for what else may
-be chosen on the way.
+All of it holds for up to B batches with noise fixed beforehand; see
+`accounting.participation.filters` for what else may be chosen on the way.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ from typing import TypeAlias
 from attrs import frozen
 from flint import arb
 
+from ...accounting.composition import divergence
+from ...accounting.composition.composed import compose
+from ...accounting.divergences.conversion import renyi_to_epsilon
 from ...exact import Enclosure, ExactInput, ParameterError, UndecidedError, ball, exact, whole
 from ...exact.precision import refine, working_precision
 from ...exact.search import Grid, Search
 from ...mechanisms import AdditiveNoise, DiscreteGaussian, Mechanism, RandomizedResponse
-from ..composition import divergence
-from ..composition.composed import compose
-from ..divergences.conversion import renyi_to_epsilon
 
 Noise: TypeAlias = Callable[[Fraction], Mechanism]  # the mechanism with noise of this variance
 

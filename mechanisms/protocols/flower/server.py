@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....exact import Enclosure, ExactInput, OutOfTimeError, ParameterError, exact, time_limit
 from ....exact.extra import bring
-from ....mechanisms.protocols.federated import Encoding
-from .account import FederatedAccount
+from ..federated import Encoding
 from .client import Carrier
 
 if TYPE_CHECKING:
@@ -25,6 +24,18 @@ if TYPE_CHECKING:
     Aggregated: TypeAlias = tuple[Parameters | None, dict[str, Any]]
 
 _SECONDS = 60  # for the figure of a round
+
+
+class Account(Protocol):
+    """Counts rounds, and says what they cost: `exactdp.interop.flower.FederatedAccount` does."""
+
+    encoding: Encoding
+
+    def record(self, asked: ExactInput, summed: ExactInput) -> object:
+        """Count a round whose sum was released, by the clients that were asked and are in it."""
+
+    def epsilon(self, delta: ExactInput) -> Enclosure:
+        """Where epsilon of all rounds lies at this delta."""
 
 
 def secagg_workflow(
@@ -72,6 +83,7 @@ class CertifiedStrategy:
     strategy: the other one, with `initial_parameters`. account: of the rounds. delta: of that line.
     Raises ParameterError for a delta out of range.
 
+    >>> from exactdp.interop.flower import FederatedAccount
     >>> from exactdp.mechanisms import Skellam
     >>> from flwr.server.strategy import FedAvg
     >>> encoding = Encoding(clip=1, scale=64, dimension=3, bits=16, rounding="stochastic")
@@ -80,9 +92,7 @@ class CertifiedStrategy:
     []
     """
 
-    def __init__(
-        self, strategy: Strategy, account: FederatedAccount, delta: ExactInput = "1e-6"
-    ) -> None:
+    def __init__(self, strategy: Strategy, account: Account, delta: ExactInput = "1e-6") -> None:
         self.strategy, self.account = strategy, account
         self.delta = exact(delta, "delta", above=0, below=1)
         self.certified: list[Enclosure] = []  # epsilon after each round
@@ -160,7 +170,7 @@ class CertifiedStrategy:
             result.parameters = flower.ndarrays_to_parameters(moved)
 
     def _count(self, server_round: int, summed: int) -> None:
-        seen = self.account.record(self._asked, summed)
+        self.account.record(self._asked, summed)
         found = Enclosure.unknown()
         with suppress(OutOfTimeError), time_limit(_SECONDS):
             found = self.account.epsilon(self.delta)
@@ -169,6 +179,6 @@ class CertifiedStrategy:
         logging.getLogger("flwr").info(
             "privacy of round %s: %s of %s clients answered, %s shares missing; "
             "epsilon so far within [%s, %s] at delta = %s",
-            *(server_round, seen.summed, seen.asked, seen.missing),
+            *(server_round, summed, self._asked, self._asked - summed),
             *(ends["lower"], ends["upper"], self._delta_text),
         )
