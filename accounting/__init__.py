@@ -1,5 +1,5 @@
-"""How much privacy a mechanism costs: certified divergences of the pairs that dominate it,
-compositions of many uses, conversions between notions, and users who return.
+"""How much privacy a mechanism costs: one use or many together, conversions between notions,
+and users who return.
 """
 
 from typing import TYPE_CHECKING
@@ -9,16 +9,6 @@ from ..exact.lazy import lazily
 if TYPE_CHECKING:
     from .composition.composed import Composition, Use, compose
     from .composition.curves import Profile
-    from .composition.divergence import (
-        delta,
-        epsilon,
-        gaussian_dp,
-        pure_epsilon,
-        renyi_curve,
-        renyi_divergence,
-        total_variation,
-        zcdp,
-    )
     from .composition.tradeoff import Tradeoff
     from .divergences.conversion import (
         pure_to_renyi,
@@ -42,12 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["METHODS", "Composition", "DoesNotApplyError", "GaussianFilter", "GaussianOdometer"]
 __all__ += ["Method", "OverspentError", "ParticipationError", "Profile", "PureFilter"]
 __all__ += ["RenyiFilter", "RenyiOdometer", "Reported", "ReturningUsers", "Tradeoff", "Use"]
-__all__ += ["ZcdpFilter", "compare", "compose", "delta", "epsilon", "gaussian_dp", "plan"]
-__all__ += ["pure_epsilon", "pure_to_renyi", "pure_to_zcdp", "renyi_curve", "renyi_divergence"]
-__all__ += ["renyi_to_delta", "renyi_to_epsilon", "total_variation", "zcdp", "zcdp_to_delta"]
-__all__ += ["zcdp_to_epsilon"]
+__all__ += ["ZcdpFilter", "compare", "compose", "plan", "pure_to_renyi", "pure_to_zcdp"]
+__all__ += ["renyi_to_delta", "renyi_to_epsilon", "zcdp_to_delta", "zcdp_to_epsilon"]
 
-_DIVERGENCE = "delta epsilon gaussian_dp pure_epsilon renyi_curve renyi_divergence total_variation"
 _CONVERSION = "renyi_to_delta renyi_to_epsilon zcdp_to_delta zcdp_to_epsilon"
 _FILTERS = "GaussianFilter OverspentError PureFilter RenyiFilter ZcdpFilter"
 
@@ -56,7 +43,6 @@ __getattr__ = lazily(
     {
         ".composition.composed": ["Composition", "Use", "compose"],
         ".composition.curves": ["Profile"],
-        ".composition.divergence": [*_DIVERGENCE.split(), "zcdp"],
         ".composition.tradeoff": ["Tradeoff"],
         ".divergences.conversion": ["pure_to_renyi", "pure_to_zcdp", *_CONVERSION.split()],
         ".methods.comparison": ["METHODS", "DoesNotApplyError", "Method", "Reported", "compare"],

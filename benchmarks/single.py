@@ -10,7 +10,7 @@ from functools import partial
 
 from case import PEER, Case, peer_epsilon, peer_skellam_loss
 
-from exactdp.accounting import epsilon, pure_epsilon, renyi_curve
+from exactdp.accounting import compose
 from exactdp.exact.enclosure import Enclosure
 from exactdp.mechanisms import (
     AdditiveNoise,
@@ -44,7 +44,9 @@ def peer_skellam() -> float:
 def curve(name: str, title: str, law: Law, peer: Callable[[], float] | None = None) -> Case:
     noise = AdditiveNoise(law, 100)
     title = f"64 Rényi orders, {title} Δ=100"
-    return Case(f"renyi-{name}", title, lambda: renyi_curve(noise, ORDERS), 1, 1e-12, peer=peer)
+    return Case(
+        f"renyi-{name}", title, lambda: compose(noise).renyi_curve(ORDERS), 1, 1e-12, peer=peer
+    )
 
 
 def naive_sum() -> Audit:
@@ -54,7 +56,7 @@ def naive_sum() -> Audit:
 
 
 def skellam_epsilon(exponent: int) -> Sequence[Enclosure]:
-    return [epsilon(AdditiveNoise(Skellam(10**4), 100), Fraction(1, 10**exponent))]
+    return [compose(AdditiveNoise(Skellam(10**4), 100)).epsilon(Fraction(1, 10**exponent))]
 
 
 PEER_GAUSSIAN = partial(peer_epsilon, "from_discrete_gaussian_mechanism")
@@ -75,20 +77,20 @@ CASES: Sequence[Case] = (
     Case(
         "gaussian-1e5",
         "ε(1e-6), discrete Gaussian σ=1e5 Δ=1",
-        lambda: [epsilon(AdditiveNoise(DiscreteGaussian(10**10), 1), MICRO)],
+        lambda: [compose(AdditiveNoise(DiscreteGaussian(10**10), 1)).epsilon(MICRO)],
         5,
         peer=partial(PEER_GAUSSIAN, 1e5, 1, step=1e-9),
     ),
     Case(
         "gaussian-1e2",
         "ε(1e-6), discrete Gaussian σ=1e2 Δ=100",
-        lambda: [epsilon(AdditiveNoise(DiscreteGaussian(10**4), 100), MICRO)],
+        lambda: [compose(AdditiveNoise(DiscreteGaussian(10**4), 100)).epsilon(MICRO)],
         peer=partial(PEER_GAUSSIAN, 1e2, 100),
     ),
     Case(
         "laplace",
         "ε(1e-6), discrete Laplace 100 Δ=100",
-        lambda: [epsilon(AdditiveNoise(DiscreteLaplace(100), 100), MICRO)],
+        lambda: [compose(AdditiveNoise(DiscreteLaplace(100), 100)).epsilon(MICRO)],
         peer=partial(peer_epsilon, "from_discrete_laplace_mechanism", 0.01, 100),
     ),
     Case(
@@ -100,7 +102,7 @@ CASES: Sequence[Case] = (
     Case(
         "polya",
         "pure ε, Pólya difference shape 0.5 scale 1",
-        lambda: [pure_epsilon(AdditiveNoise(PolyaDifference(HALF, 1)))],
+        lambda: [compose(AdditiveNoise(PolyaDifference(HALF, 1))).pure()],
     ),
     Case(
         "theorem1",
@@ -114,14 +116,14 @@ CASES: Sequence[Case] = (
     Case(
         "theorem2",
         "8 Rényi orders in 2…64, Theorem 2, same, s=10",
-        lambda: renyi_curve(papers.theorem2(*REAL, 10).mechanism, EIGHT),
+        lambda: compose(papers.theorem2(*REAL, 10).mechanism).renyi_curve(EIGHT),
         20,
         megabytes=2000,
     ),
     Case(
         "theorem4",
         "Rényi orders 2 and 32, Theorem 4, same, s=10",
-        lambda: renyi_curve(papers.theorem4(*REAL, 10).mechanism, [2, 32]),
+        lambda: compose(papers.theorem4(*REAL, 10).mechanism).renyi_curve([2, 32]),
         30,
         megabytes=2000,
     ),

@@ -16,7 +16,7 @@ from itertools import islice
 
 from ...exact.budget import OutOfTimeError, spend
 from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, ball
+from ...exact.number import ball
 from ...exact.precision import CAP, WIDTH, enclose, refine
 from ...exact.square_root import SquareRoot, squared
 from ...mechanisms.allocation import Allocation, allocation
@@ -32,7 +32,7 @@ from ..divergences.finite_sums import is_listed
 from ..divergences.gaussian_dp import bounded_mu, gaussian_mu, of_laplace, root_of
 from ..divergences.largest_loss import largest_loss
 from ..divergences.privacy_profile import delta_of, epsilon_of
-from ..figure import MU, PURE, RHO, Figure, read_delta, read_epsilon, read_order
+from ..figure import MU, PURE, RHO, Figure
 from ..losses.continuous import allocated, profile
 from ..losses.continuous.mixture import LineLaw
 from ..losses.continuous.uses import batched_renyi, continuous_loss, continuous_noise, single_law
@@ -47,70 +47,15 @@ _ORDERS = tuple(map(Fraction, ("1.001", "1.2", "1.5", "2", "3", "5", "8", "16", 
 _OPEN = "which order is the worst of sampled Laplace is open"
 
 
-def pure_epsilon(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
-    """The least epsilon for which the mechanism is (epsilon, 0)-DP; infinite if there is none."""
-    return figure_of(mechanism, PURE, width, cap)
-
-
-def delta(
-    mechanism: Mechanism, epsilon: ExactInput, width: Fraction = WIDTH, cap: int = CAP
-) -> Enclosure:
-    """The least delta for which the mechanism is (epsilon, delta)-DP, epsilon >= 0."""
-    return figure_of(mechanism, Figure("delta", read_epsilon(epsilon)), width, cap)
-
-
-def total_variation(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
-    """The total variation distance of neighbouring outputs, which is delta at epsilon = 0.
-
-    mechanism: one use. Raises ParameterError where it is no mechanism.
-
-    >>> from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
-    >>> f"{total_variation(AdditiveNoise(DiscreteLaplace(10))):.4f}"
-    '0.0500'
-    """
-    return delta(mechanism, 0, width, cap)
-
-
-def epsilon(
-    mechanism: Mechanism, delta: ExactInput, width: Fraction = WIDTH, cap: int = CAP
-) -> Enclosure:
-    """The least epsilon >= 0 for which the mechanism is (epsilon, delta)-DP."""
-    return figure_of(mechanism, Figure("epsilon", read_delta(delta)), width, cap)
-
-
-def renyi_divergence(
-    mechanism: Mechanism, order: ExactInput, width: Fraction = WIDTH, cap: int = CAP
-) -> Enclosure:
-    """The Rényi divergence of this order > 1: the least epsilon of (order, epsilon)-RDP."""
-    return figure_of(mechanism, Figure("renyi", read_order(order)), width, cap)
-
-
-def renyi_curve(
-    mechanism: Mechanism, orders: Sequence[ExactInput], width: Fraction = WIDTH, cap: int = CAP
-) -> list[Enclosure]:
-    """The Rényi divergence at each of these orders > 1."""
-    return [renyi_divergence(mechanism, order, width, cap) for order in orders]
-
-
-def zcdp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
-    """The least rho for which the mechanism is rho-zCDP."""
-    return figure_of(mechanism, RHO, width, cap)
-
-
-def gaussian_dp(mechanism: Mechanism, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
-    """The least mu for which the mechanism is mu-GDP; infinite if there is none.
-
-    Where the outcomes are sampled or the shape is not enough, from two sides (`gaussian_dp`).
-    One way round is enough: if the trade-off function of (P, Q) is at least one that is its own
-    inverse, so is that of (Q, P).
-    """
-    return figure_of(mechanism, MU, width, cap)
-
-
 def figure_of(
     mechanism: Mechanism, figure: Figure, width: Fraction = WIDTH, cap: int = CAP
 ) -> Enclosure:
-    """Any of these figures."""
+    """The figure of one use, the worse way round.
+
+    mu where the outcomes are sampled or the shape is not enough is known from two sides
+    (`gaussian_dp`). One way round is enough: if the trade-off function of (P, Q) is at least one
+    that is its own inverse, so is that of (Q, P).
+    """
     if figure == Figure("epsilon", Fraction(1)):
         return _ZERO
     if (found := without_outcomes(mechanism, figure, width, cap)) is None:

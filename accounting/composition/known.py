@@ -246,7 +246,7 @@ def first_bounds(uses: Scenario, cost: Cost, orders: Sequence[Fraction] = ()) ->
     with suppress(ArithmeticError):
         unknown = Enclosure.unknown()
         pure = [
-            quickly(partial(divergence.pure_epsilon, one, _ROUGHLY), unknown).times(times)
+            quickly(partial(divergence.figure_of, one, PURE, _ROUGHLY), unknown).times(times)
             for one, times in uses
         ]
         found.learn(PURE, _to(Enclosure.total(pure)))
@@ -274,7 +274,7 @@ def _mu(mechanism: Mechanism) -> Fraction | None:
         return _distance(unsampled(mechanism))
     if isinstance(mechanism, OneWay | OnePair):  # the other way round it may cost more
         return None
-    pure = divergence.pure_epsilon(mechanism, _ROUGHLY)
+    pure = divergence.figure_of(mechanism, PURE, _ROUGHLY)
     if not pure.is_finite() or pure.upper > _LARGEST:
         return None
     return Fraction(enclose(of_pure(ball(pure.upper))).upper)

@@ -37,7 +37,7 @@ from ...exact.square_root import squared as exact_square
 from ...mechanisms.continuous import Shape, continuous
 from ..divergences import concentrated
 from ..divergences.gaussian_dp import bounded_mu, root_of, squared
-from ..figure import PURE, RHO, Figure, meeting
+from ..figure import MU, PURE, RHO, Figure, meeting
 from ..losses.continuous import allocated, profile
 from ..losses.continuous.uses import has_no_outcomes, parts_of
 from ..losses.sums import (
@@ -212,7 +212,7 @@ def composed_gdp(
 
     ask: for other figures of all of them together, where each use by itself does not tell.
     """
-    each = [divergence.gaussian_dp(use.mechanism, width, cap) for use in uses]
+    each = [divergence.figure_of(use.mechanism, MU, width, cap) for use in uses]
     if len(uses) == uses[0].times == 1:
         return each[0]
     squares = (_square(use, mu).times(use.times) for mu, use in zip(each, uses, strict=True))

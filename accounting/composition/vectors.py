@@ -39,7 +39,7 @@ from ..envelope import (
     distance,
     rounded_renyi,
 )
-from ..figure import RHO, Figure
+from ..figure import PURE, RHO, Figure
 from ..scenario import Use
 from . import divergence
 from .rounding import (
@@ -337,7 +337,7 @@ def _is_light(one: VectorNoise) -> bool:
     """
     if one.reach.largest_sum**2 <= 2 * one.reach.largest_square:
         return True
-    return divergence.pure_epsilon(AdditiveNoise(one.law)).is_finite()
+    return divergence.figure_of(AdditiveNoise(one.law), PURE).is_finite()
 
 
 def _by_coordinates(

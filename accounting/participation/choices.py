@@ -53,7 +53,7 @@ from ..composition import divergence
 from ..composition.composed import Composition, Use
 from ..composition.loss_grid import GridPLD, composed, composition_laws, on_grid
 from ..composition.tradeoff import one_pair
-from ..figure import read_failure
+from ..figure import PURE, read_failure
 from ..losses.listed import dominating
 from ..scenario import neighbours
 
@@ -260,7 +260,7 @@ def _pair_dominates(one: Mechanism, other: Mechanism) -> bool:
     top = _limit(one)
     if top is None:
         return False
-    if not divergence.pure_epsilon(other).at_most(top):
+    if not divergence.figure_of(other, PURE).at_most(top):
         return False
     if isinstance(one, RandomizedResponse) or one.sensitivity == 1:  # type: ignore[attr-defined]
         return True

@@ -13,7 +13,7 @@ from fractions import Fraction
 from rich.console import Console
 from rich.text import Text
 
-from exactdp.accounting import compose, pure_epsilon, renyi_curve
+from exactdp.accounting import compose
 from exactdp.accounting.methods.comparison import compare
 from exactdp.cli import output, parts, render
 from exactdp.cli.result import Line
@@ -98,7 +98,7 @@ def _theorem2(out: Console) -> None:
     preset = papers.theorem2(_EPSILON, _BATCH, _HORIZON, _SCALING)
     bounds = [papers.theorem2_curve(_EPSILON, _SCALING, order) for order in _ORDERS]
     with output.working("Rényi curve"):
-        curve = renyi_curve(preset.mechanism, _ORDERS)
+        curve = compose(preset.mechanism).renyi_curve(_ORDERS)
         results = [
             audit(preset.mechanism, RenyiDP(order, bound))
             for order, bound in zip(_ORDERS, bounds, strict=True)
@@ -117,7 +117,7 @@ def _published(out: Console) -> None:
     render.show(parts.evidence(audit(preset.mechanism, PureDP(_CLAIMED))), out=out)
     _loss_figure(out, preset, Fraction(_CLAIMED))
     batches = _BATCHES[3::3]
-    truths = [pure_epsilon(papers.published(_CLAIMED, batch).mechanism) for batch in batches]
+    truths = [compose(papers.published(_CLAIMED, batch).mechanism).pure() for batch in batches]
     top = max(float(truth.upper) for truth in truths)
     rows = [
         (str(batch), _CLAIMED, truth, Bar(float(truth.upper) / top))

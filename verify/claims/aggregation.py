@@ -14,7 +14,7 @@ from fractions import Fraction
 import sympy
 from flint import arb
 
-from ...accounting.composition import divergence
+from ...accounting.composition.composed import compose
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import refine
@@ -205,9 +205,9 @@ def _relaxed() -> Finding:
     preset = papers.theorem3(EPSILON, RELAXED_USERS, RELAXED_ROUNDS)
     g, m = preset.precision, preset.protocol.modulus
     at = f"epsilon = {EPSILON}, n = {RELAXED_USERS}, T = {RELAXED_ROUNDS}, g = {g}, m = {m}"
-    as_printed = divergence.pure_epsilon(AdditiveNoise(DiscreteLaplace(9 / EPSILON), g, m), _WIDTH)
+    as_printed = compose(AdditiveNoise(DiscreteLaplace(9 / EPSILON), g, m)).pure(_WIDTH)
     with_g = leak_of_relaxed(EPSILON, EPSILON, RELAXED_USERS, RELAXED_ROUNDS)
-    mended = divergence.pure_epsilon(AdditiveNoise(DiscreteLaplace(2 * g / EPSILON), g, m), _WIDTH)
+    mended = compose(AdditiveNoise(DiscreteLaplace(2 * g / EPSILON), g, m)).pure(_WIDTH)
     for witness in (as_printed, with_g):
         require(witness.greater_than(EPSILON), "the witness does not refute")
     require(mended.at_most(EPSILON / 2), "the correction does not pass")

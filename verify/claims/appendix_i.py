@@ -44,7 +44,6 @@ from typing import TypeAlias
 from attrs import frozen
 from flint import arb
 
-from ...accounting.composition import divergence
 from ...accounting.composition.composed import compose
 from ...accounting.divergences.conversion import renyi_to_epsilon
 from ...exact import Enclosure, ExactInput, ParameterError, UndecidedError, ball, exact, whole
@@ -158,7 +157,7 @@ def _row(
 
         def once(variance: Fraction) -> Enclosure:
             deltas = [
-                divergence.delta(noise(variance), Fraction(end), sharp)
+                compose(noise(variance)).delta(Fraction(end), sharp)
                 for end in (share.lower, share.upper)
             ]
             return deltas[0].hull(deltas[1])

@@ -8,7 +8,7 @@ from fractions import Fraction
 import sympy
 from flint import arb
 
-from ...accounting.composition import divergence
+from ...accounting.composition.composed import compose
 from ...accounting.interop.foreign import gaussians_tau
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
@@ -68,7 +68,7 @@ def _fact2() -> Finding:
     }
     for sigma2, sensitivity, order in POINTS:
         mechanism = AdditiveNoise(DiscreteGaussian(sigma2), sensitivity)
-        value = divergence.renyi_divergence(mechanism, order, _WIDTH)
+        value = compose(mechanism).renyi(order, _WIDTH)
         claimed = order * sensitivity**2 / (2 * sigma2)
         require(value.at_most(claimed), "the closed form is contradicted")
         name = f"sigma² = {sigma2}, Delta = {sensitivity}, order {order}"

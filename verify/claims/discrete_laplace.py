@@ -13,8 +13,7 @@ from fractions import Fraction
 import sympy
 from flint import arb
 
-from ...accounting.composition import divergence
-from ...accounting.composition.divergence import pure_epsilon
+from ...accounting.composition.composed import compose
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...mechanisms import papers
@@ -100,7 +99,7 @@ def _fact1() -> Finding:
 def _fact3() -> Finding:
     prove_tail()
     fractional = Fraction(5, 2)  # an integer-valued query of sensitivity 5/2 moves by 2 at most
-    exact = divergence.pure_epsilon(AdditiveNoise(DiscreteLaplace(fractional), 2))
+    exact = compose(AdditiveNoise(DiscreteLaplace(fractional), 2)).pure()
     evidence = {
         "shown": "the loss at every x <= 0 is exactly epsilon d/Delta for a shift d; "
         "the tail is a geometric sum; symbolically, for all epsilon, Delta and m",
@@ -163,7 +162,7 @@ def _published() -> Finding:
     for epsilon, users in CODE_POINTS:
         preset = papers.published(epsilon, users)
         closed = true_epsilon(epsilon, preset.precision)
-        found = closed.intersection(divergence.pure_epsilon(preset.mechanism))  # must not be empty
+        found = closed.intersection(compose(preset.mechanism).pure())  # must not be empty
         evidence[f"true epsilon at epsilon = {epsilon}, n = {users}"] = shown(found)
     return fails(
         evidence,
@@ -203,7 +202,7 @@ def _central() -> Finding:
     for epsilon, users, horizon in CENTRAL_POINTS:
         preset = theorem5(epsilon, users, horizon)
         law, tau_here, bound = preset.mechanism.law, preset.accuracy or 0, preset.epsilon
-        measured = pure_epsilon(preset.mechanism)
+        measured = compose(preset.mechanism).pure()
         tail_here = law.two_sided_tail(tau_here)
         require(
             tail_here.at_most(Fraction(1, 2 * horizon)), f"the tail {tail_here} is above 1/(2T)"

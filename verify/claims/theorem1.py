@@ -10,7 +10,7 @@ from fractions import Fraction
 import sympy
 from flint import arb
 
-from ...accounting.composition import divergence
+from ...accounting.composition.composed import compose
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...mechanisms import papers
@@ -114,7 +114,7 @@ def _privacy() -> Finding:
         less = spared(epsilon, preset.precision, m)
         evidence[name] = shown(less)
         if m < 5000:  # the audit's own sum over residues
-            summed = divergence.pure_epsilon(preset.mechanism)
+            summed = compose(preset.mechanism).pure()
             if summed.intersection(less.negated().plus(epsilon)).is_finite():
                 evidence[f"exact at epsilon = {epsilon}, n = {users}, T = {rounds}"] = str(summed)
     return holds(evidence)

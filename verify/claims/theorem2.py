@@ -28,7 +28,7 @@ import sympy
 from attrs import frozen
 from flint import arb
 
-from ...accounting.composition import divergence
+from ...accounting.composition.composed import compose
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...mechanisms import papers
@@ -100,7 +100,7 @@ def points_of(
     law = noise.law
     assert isinstance(law, Skellam)
     square = Fraction(noise.sensitivity**2) / (2 * law.variance)
-    curve = divergence.renyi_curve(noise, orders, _WIDTH)
+    curve = compose(noise).renyi_curve(orders, _WIDTH)
     return [
         Point(f"{where}, order {order}", value, order * square, bound(order))
         for order, value in zip(orders, curve, strict=True)
@@ -162,7 +162,7 @@ def _lemma() -> Finding:
     _within(points)
     tightest, loosest = min(points, key=_slack), max(points, key=_slack)
     order = Fraction(101, 100)
-    low_order = divergence.renyi_divergence(AdditiveNoise(Skellam(1), 1), order, _WIDTH)
+    low_order = compose(AdditiveNoise(Skellam(1), 1)).renyi(order, _WIDTH)
     evidence = {
         "grid": f"{len(points)} points: v from 1/20 to 10000, Delta from 1 to 100, orders 2 to 256",
         "tightest": f"bound/truth = {float(_slack(tightest)):.7g} at {tightest.where}",

@@ -8,8 +8,7 @@ from fractions import Fraction
 import pytest
 
 from exactdp import ParameterError
-from exactdp.accounting import delta, renyi_curve
-from exactdp.accounting.composition.composed import compose
+from exactdp.accounting import compose
 from exactdp.accounting.interop.dp_accounting import rdp_epsilons, to_dp_accounting
 from exactdp.mechanisms import (
     AdditiveNoise,
@@ -75,9 +74,9 @@ def test_delta_is_above_the_truth_and_near(name: str) -> None:
         theirs = Fraction(float(law.get_delta_for_epsilon(float(level))))
         # the float that they see, and twice the step before it: no loss moves farther
         exact_level = Fraction(float(level))
-        assert theirs >= Fraction(delta(MECHANISMS[name], exact_level).lower)
+        assert theirs >= Fraction(compose(MECHANISMS[name]).delta(exact_level).lower)
         before = max(exact_level - 2 * Fraction(STEP), Fraction(0))
-        most = Fraction(delta(MECHANISMS[name], before).upper)
+        most = Fraction(compose(MECHANISMS[name]).delta(before).upper)
         gap = Fraction(2 * STEP) if exact_level < 2 * STEP else Fraction(0)
         assert theirs <= most * (1 + Fraction(1, 10**10)) + gap + Fraction(1, 10**18)
 
@@ -89,13 +88,13 @@ def test_epsilon_is_above_the_truth_and_near(name: str) -> None:
     for goal in [1e-3] if name in SLOW else [0.1, 1e-3, 1e-6]:
         theirs = law.get_epsilon_for_delta(goal)
         if theirs == math.inf:
-            assert delta(mechanism, 10**4).greater_than(Fraction(goal)) is True
+            assert compose(mechanism).delta(10**4).greater_than(Fraction(goal)) is True
             continue
         above = Fraction(theirs) + Fraction(1, 10**10)  # their floats
-        assert delta(mechanism, above).at_most(Fraction(goal)) is True
+        assert compose(mechanism).delta(above).at_most(Fraction(goal)) is True
         if theirs > 2 * STEP:
             below = Fraction(theirs) - 2 * Fraction(STEP)
-            assert delta(mechanism, below).greater_than(Fraction(goal)) is True
+            assert compose(mechanism).delta(below).greater_than(Fraction(goal)) is True
 
 
 def test_pure_epsilon_stays_where_the_step_divides_it() -> None:
@@ -192,7 +191,7 @@ def test_rdp_orders_are_not_rounded_down() -> None:
     assert Fraction(1.4) < Fraction("1.4")
     at = Fraction(math.nextafter(1.4, 2))
     assert Fraction(rdp_epsilons(mechanism, ["1.4"])[0]) >= Fraction(
-        renyi_curve(mechanism, [at])[0].lower
+        compose(mechanism).renyi(at).lower
     )
     assert rdp_epsilons(mechanism, [2]) == [0.25]
     assert rdp_epsilons(RandomizedResponse(1, "1e-9"), [2]) == [math.inf]

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from exactdp import Enclosure, ParameterError
-from exactdp.accounting.composition import divergence
+from exactdp.accounting import compose
 from exactdp.accounting.participation.odometer import GaussianOdometer, RenyiOdometer
 from exactdp.mechanisms import AdditiveNoise, Skellam
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
@@ -24,7 +24,7 @@ def test_gaussian_reports_are_those_of_the_level_reached() -> None:
     assert start.epsilon() == Enclosure.exactly(0)
     reached = start.spend(noise, 3).spend(noise)  # (1/32)^2, to the last digit
     assert reached.spent() == Enclosure.exactly(Fraction(1, 1024))
-    assert reached.epsilon() == divergence.epsilon(ContinuousNoise(Shape.GAUSSIAN, 32), "5e-6")
+    assert reached.epsilon() == compose(ContinuousNoise(Shape.GAUSSIAN, 32)).epsilon("5e-6")
     assert reached.spend(noise).epsilon().greater_than(Fraction(reached.epsilon().upper))
     assert start.spend(ContinuousNoise(Shape.GAUSSIAN, "1e-3")).epsilon() == Enclosure.infinite()
 

@@ -6,7 +6,7 @@ import mpmath
 import pytest
 
 from exactdp import ParameterError
-from exactdp.accounting import pure_epsilon
+from exactdp.accounting import compose
 from exactdp.mechanisms import (
     AdditiveNoise,
     DiscreteLaplace,
@@ -46,11 +46,11 @@ def test_theorem3_is_what_its_proof_needs():
 )
 def test_the_loss_of_noise_is_its_pure_epsilon(law, g):
     found = largest_loss_of_noise(law, g)
-    truth = pure_epsilon(AdditiveNoise(law, g))
+    truth = compose(AdditiveNoise(law, g)).pure()
     assert found >= truth.lower
     assert found - Fraction(truth.upper) <= found / 10**17
     # and of its reduction mod m, which is post-processing
-    assert pure_epsilon(AdditiveNoise(law, g, 101)).at_most(found) is True
+    assert compose(AdditiveNoise(law, g, 101)).pure().at_most(found) is True
 
 
 def test_noise_of_infinite_pure_epsilon_is_refused():

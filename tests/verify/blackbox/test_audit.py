@@ -7,7 +7,7 @@ import pytest
 from known_samplers import laplace, modulo, of_law
 
 from exactdp import ApproxDP, ParameterError, PureDP, RenyiDP
-from exactdp.accounting import delta
+from exactdp.accounting import compose
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, Skellam, papers
 from exactdp.mechanisms.mechanism import RandomizedResponse
 from exactdp.mechanisms.pair import FinitePair
@@ -78,7 +78,7 @@ EXACT = [
     (laplace(0.5), HALF, CLAIMED),
     (
         of_law(DiscreteGaussian(4), 60),
-        ApproxDP("0.5", str(float(delta(GAUSS, "0.5").upper))),
+        ApproxDP("0.5", str(float(compose(GAUSS).delta("0.5").upper))),
         GAUSS,
     ),
     (lambda x, size, rng: rng.random(size) < (0.622 if x else 0.378), PureDP(0.49816), None),
