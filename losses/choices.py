@@ -46,6 +46,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
@@ -355,17 +356,17 @@ class _Lattice:
         cells = loss.cells(self.step, 0.0, self._far)
         coins, lost = on_lattice(cells.cells, cells.missing, self.step)
         beyond, finite = (loss.escaping() + lost).upper(), arb(0)
-        rows: tuple[dict[int, arb], ...] = ({}, {}, {})
+        rows = [defaultdict[int, arb](arb) for _ in range(3)]
         for k, (p, _) in coins.items():
             if k > self._far:
                 beyond += p.upper()
             else:
-                _add(rows[0], max(k, -self._far), p)
+                rows[0][max(k, -self._far)] += p
         for low, high, p, q, _ in cells.cells:
             middle = (self.step * (low + high) / 2).exp()
             k = max(min(high if p > q * middle else low, self._far), -self._far)
-            _add(rows[1], k, p)
-            _add(rows[2], k, q * (self.step * k).exp())
+            rows[1][k] += p
+            rows[2][k] += q * (self.step * k).exp()
             finite += p
         bounds = (upper_float, _at_most, upper_float)
         weights = tuple(
@@ -412,10 +413,6 @@ def _summed(padded: Reals, start: int, count: int, row: Sequence[tuple[int, floa
             np.multiply(padded[at : at + len(part)], weight, out=terms)
             part += terms
     return total
-
-
-def _add(row: dict[int, arb], k: int, mass: arb) -> None:
-    row[k] = row.get(k, arb(0)) + mass
 
 
 def _at_most(value: arb) -> float:

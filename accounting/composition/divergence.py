@@ -26,7 +26,6 @@ from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import Mechanism, either_way, ways
 from ...mechanisms.pair import MixturePair, Pair, Reducible, SampledPair
 from ...mechanisms.sampled import dearest_ways
-from ...mechanisms.shift_pair import WrappedPair
 from ..divergences import concentrated, renyi
 from ..divergences.finite_sums import is_listed
 from ..divergences.gaussian_dp import bounded_mu, gaussian_mu, of_laplace, root_of
@@ -117,7 +116,9 @@ def _largest_of(pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]) -> 
         for pair in pairs:
             spend()
             wrapped = pair.reduced
-            if wrapped is not None and wrapped.law.shape_is_proved and not _is_quick(pair, wrapped):
+            is_quick = isinstance(pair, SampledPair | MixturePair)  # where residues are few
+            is_quick &= wrapped is not None and wrapped.modulus <= _FEW_RESIDUES
+            if wrapped is not None and wrapped.law.shape_is_proved and not is_quick:
                 assert isinstance(pair, Reducible)
                 law = wrapped.law
                 if law not in done:
@@ -139,11 +140,6 @@ def _largest_of(pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]) -> 
             raise
         return Enclosure(best.lower, reduce(Enclosure.maximum, ceilings.values()).upper)
     return best
-
-
-def _is_quick(pair: Pair, wrapped: WrappedPair) -> bool:
-    """Is it listed more quickly than left out?"""
-    return wrapped.modulus <= _FEW_RESIDUES and isinstance(pair, SampledPair | MixturePair)
 
 
 # -- without outcomes -----------------------------------------------------------------------------

@@ -36,7 +36,7 @@ from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism
 from ...mechanisms.pair import FinitePair
 from ...mechanisms.sampled import Sampled, unsampled
-from .composed import Composition, Use, compose
+from .composed import Composition, compose
 
 _WIDTH = Fraction(1, 10**4)  # relative; a group's cost is mostly a bound anyway
 _BITS = 128
@@ -60,25 +60,19 @@ def group_epsilons(
         raise ParameterError("a table is of two named datasets: there are no groups")
     users = [whole(size, "size", at_least=1) for size in sizes]
     level = exact(delta, "delta", above=0, at_most=1)
-    enlarged = [_larger(of, count) for count in users]
-    found = [each.epsilon(level, _WIDTH) for each in enlarged if each is not None]
-    return found if found else _by_rules(of, users, level)
+    found = list[Enclosure]()
+    for count in users:
+        enlarged = [(_enlarged(mechanism, count), times) for mechanism, times in of.uses]
+        uses = [(one, times) for one, times in enlarged if one is not None]
+        if len(uses) < len(enlarged):
+            return _by_rules(of, users, level)
+        found.append(compose(*uses).epsilon(level, _WIDTH))
+    return found
 
 
 def has_groups(of: Composition) -> bool:
     """Are its neighbours any datasets that differ in one user, and not two that are named?"""
     return not any(isinstance(unsampled(use.mechanism), FinitePair) for use in of.uses)
-
-
-def _larger(of: Composition, users: int) -> Composition | None:
-    """The same uses at a group's sensitivity; None where that rule does not hold for all."""
-    uses = []
-    for mechanism, times in of.uses:
-        enlarged = _enlarged(mechanism, users)
-        if enlarged is None:
-            return None
-        uses.append(Use(enlarged, times))
-    return Composition(uses)
 
 
 def _by_rules(of: Composition, sizes: Sequence[int], delta: Fraction) -> list[Enclosure]:

@@ -46,7 +46,7 @@ from ...mechanisms.mechanism import (
     RandomizedResponse,
 )
 from ...mechanisms.sampled import likewise, unsampled
-from ..divergences.conversion import Conversion, zcdp_to_delta, zcdp_to_epsilon
+from ..divergences.conversion import zcdp_to_delta, zcdp_to_epsilon
 from ..divergences.gaussian_dp import of_pure, root_of
 from ..envelope import NoEnvelopeError, distance
 from ..figure import MU, PURE, RHO, Figure, meeting
@@ -182,7 +182,8 @@ class Known:
                 if figure.quantity == "epsilon"
                 else (delta_of, zcdp_to_delta)
             )
-            yield partial(_of_rho, convert, self._rho().upper, at)
+            if (rho := self._rho().upper) != _INFINITY:
+                yield lambda: convert(Fraction(rho), at, _ROUGHLY).value.upper
             for order, value in self._at("renyi"):
                 if value.is_finite():
                     yield partial(bound, order, value.upper, at)
@@ -206,10 +207,6 @@ def _to(value: Enclosure) -> Enclosure:
 
 def _from(value: Enclosure) -> Enclosure:
     return Enclosure(value.lower, _INFINITY, by=value.by)
-
-
-def _of_rho(convert: Callable[..., Conversion], rho: Endpoint, at: Fraction) -> Endpoint:
-    return rho if rho == _INFINITY else convert(Fraction(rho), at, _ROUGHLY).value.upper
 
 
 # -- with little work -----------------------------------------------------------------------------

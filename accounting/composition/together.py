@@ -144,8 +144,10 @@ def narrowly(
     assert at is not None
     if figure == Figure("epsilon", Fraction(1)):
         return Enclosure.exactly(0)
-    if figure.quantity == "delta" and quickly(partial(_never_exceeds, uses, at), False):
-        return Enclosure.exactly(0)
+    with suppress(ArithmeticError):  # not known
+        unknown, largest = Enclosure.unknown(), partial(added_up, uses, PURE, _ROUGHLY)
+        if figure.quantity == "delta" and quickly(largest, unknown).upper <= at:
+            return Enclosure.exactly(0)  # no loss is above epsilon, however seldom the outcome
     parts, others = parts_of(uses)
     if by_profile := not others and profile.is_known(parts):
         measure = partial(profile.measured, parts, figure, width, work)
@@ -165,13 +167,6 @@ def narrowly(
     if failed is not None and known == figure.trivial:
         raise failed
     return known
-
-
-def _never_exceeds(scenario: Scenario, epsilon: Fraction) -> bool:
-    """Is no loss of all releases above epsilon, however seldom the outcome?"""
-    with suppress(ArithmeticError):  # not known
-        return added_up(scenario, PURE, _ROUGHLY).upper <= epsilon
-    return False
 
 
 # -- what adds up ---------------------------------------------------------------------------------

@@ -252,15 +252,12 @@ def _between(ways: _Ways, attained: _Ways, grid: Sequence[Fraction]) -> tuple[En
     ]
     bounds = [[balls(delta) for delta in way.deltas] for way in attained]
     ends = (_vertices(odds, *bounds), _vertices(odds, *bounds[::-1]))
-    return tuple(_enclosed(alpha, tops, ends) for alpha in grid)
-
-
-def _enclosed(
-    alpha: Fraction, tops: Sequence[list[Vertex]], ends: Sequence[list[Vertex]]
-) -> Enclosure:
-    low, high = enclose(_supremum(alpha, *tops)).lower, enclose(_supremum(alpha, *ends)).upper
-    least = Enclosure(low, 1 - alpha).maximum(_ZERO)
-    return least.intersection(Enclosure(Fraction(0), high))
+    found = list[Enclosure]()
+    for alpha in grid:
+        low, high = (enclose(_supremum(alpha, *points)) for points in (tops, ends))
+        least = Enclosure(low.lower, 1 - alpha).maximum(_ZERO)
+        found.append(least.intersection(Enclosure(Fraction(0), high.upper)))
+    return tuple(found)
 
 
 def _supremum(alpha: Fraction, forth: list[Vertex], back: list[Vertex]) -> arb:

@@ -290,7 +290,10 @@ def _of_vector(one: VectorNoise) -> Dominating:
     dearest, upper, light = one.dearest(), [((_enveloped(one), 1),)], True
     if one.reach.largest_sum <= _FARTHEST:
         upper.append(((one.of_one_number(), 1),))
-        light = _is_light(one)
+        # may all in one coordinate cost less than the envelope, at some delta? Not where that has
+        # tails like a Gaussian's and |v|_1 is much above |v|_2: that saves time only
+        light = one.reach.largest_sum**2 <= 2 * one.reach.largest_square
+        light = light or divergence.figure_of(AdditiveNoise(one.law), PURE).is_finite()
     exact = None if dearest is None else tuple(dearest)
     return Dominating(lower, upper, exact, one_suffices=not light, why=OPEN)
 
@@ -330,16 +333,6 @@ def _enveloped(one: VectorNoise) -> Mechanism:
     return ContinuousNoise(Shape.GAUSSIAN, Fraction(1), far, one.neighbours, one.rate, one.removing)
 
 
-def _is_light(one: VectorNoise) -> bool:
-    """May all in one coordinate cost less than the Gaussian envelope, at some delta?
-
-    Not where that has tails like a Gaussian's and |v|_1 is much above |v|_2: that saves time only.
-    """
-    if one.reach.largest_sum**2 <= 2 * one.reach.largest_square:
-        return True
-    return divergence.figure_of(AdditiveNoise(one.law), PURE).is_finite()
-
-
 def _by_coordinates(
     use: Use, figure: Figure, measure: Callable[[Uses], Enclosure]
 ) -> Enclosure | None:
@@ -359,8 +352,12 @@ def _by_coordinates(
     if one.rate != 1 or one.reach.farthest > MOST_MOVES:
         return None
     moves = range(1, one.reach.farthest + 1)
-    costs = [measure(tuple(Use(*part) for part in one.along({move: 1}))) for move in moves]
-    return _dual(costs, one.reach.largest_square, one.reach.largest_sum)
+    costs = [measure(tuple(Use(*part) for part in one.along({move: 1}))).upper for move in moves]
+    if _INFINITY in costs:
+        return _ANYTHING
+    square, total = one.reach.largest_square, one.reach.largest_sum
+    slope, level = least_tilt([Fraction(cost) for cost in costs], square, total)
+    return Enclosure(_ZERO, slope * square + level * total)
 
 
 def _at_most(curve: RenyiCurve, figure: Figure) -> Endpoint:
@@ -369,15 +366,6 @@ def _at_most(curve: RenyiCurve, figure: Figure) -> Endpoint:
         assert figure.at is not None
         return curve.at(figure.at)
     return curve.rho if figure == RHO else _INFINITY
-
-
-def _dual(costs: Sequence[Enclosure], square: int, total: int) -> Enclosure:
-    """The sum over coordinates of costs[|v_i| - 1], at most."""
-    if any(cost.upper == _INFINITY for cost in costs):
-        return _ANYTHING
-    uppers = [Fraction(cost.upper) for cost in costs]
-    slope, level = least_tilt(uppers, square, total)
-    return Enclosure(_ZERO, slope * square + level * total)
 
 
 def least_tilt(costs: Sequence[Fraction], square: int, total: int) -> tuple[Fraction, Fraction]:

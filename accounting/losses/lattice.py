@@ -68,7 +68,12 @@ class LatticeTail:
 
     def exceeding(self, level: arb, exact_level: Fraction | None = None) -> Event:
         """The event {L > level}."""
-        first = self._first_above(level, exact_level)
+        lattice = self.lattice
+        if exact_level is not None and self.is_exact:
+            assert isinstance(lattice.unit, Fraction)
+            first = math.floor((exact_level / lattice.unit - lattice.origin) / lattice.step) + 1
+        else:
+            first = floor_of((level - self.origin) / self.step) + 1
         if self.top is not None and first > self.top:
             return Event(self.escaping, arb(0), self.missing.upper())
         loss = self._loss(first)
@@ -77,13 +82,6 @@ class LatticeTail:
         if exact_level is not None and self.is_exact:
             excess = arb(0)
         return Event(p + self.escaping, q, excess + self.missing.upper(), first, None)
-
-    def _first_above(self, level: arb, exact_level: Fraction | None) -> int:
-        lattice = self.lattice
-        if exact_level is not None and self.is_exact:
-            assert isinstance(lattice.unit, Fraction)
-            return math.floor((exact_level / lattice.unit - lattice.origin) / lattice.step) + 1
-        return floor_of((level - self.origin) / self.step) + 1
 
     def _loss(self, index: int) -> arb:
         return self.origin + self.step * index

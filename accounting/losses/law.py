@@ -15,7 +15,7 @@ from attrs import frozen
 from flint import acb, arb, ctx
 
 from ...exact import Real, ball, working_precision
-from ...losses.cells import Cells, Loss, Reals, listed_cells
+from ...losses.cells import Cells, Loss, Reals, listed_cells, log_about
 from ...losses.planning import Cumulant, cumulant_of
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.theta import theta, theta_at_zero
@@ -178,11 +178,6 @@ class Atoms(LossLaw):
     def _floats(self) -> tuple[Reals, Reals]:
         logs = np.log(np.maximum([float(mass.mid()) for mass in self.masses], _TINY))
         for k in np.flatnonzero(logs <= math.log(_TINY)):
-            logs[k] = _log_about(self.masses[k])
+            mass = self.masses[k]  # of what may be 0, the upper end
+            logs[k] = max(log_about(mass if mass > 0 else mass.upper()), _NOTHING)
         return logs, np.array([float(loss.mid()) for loss in self.losses])
-
-
-def _log_about(mass: arb) -> float:
-    """Its logarithm in floats; of what may be 0, that of its upper end; finite in any case."""
-    value = mass.mid() if mass > 0 else mass.upper()
-    return float(value.log().mid()) if value > 0 else _NOTHING

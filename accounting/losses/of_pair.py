@@ -247,16 +247,13 @@ def common_ratio(ratios: Sequence[Fraction]) -> tuple[Fraction, list[int]] | Non
     powers = [round(log / unit) for log in logs]
     found = zip(map(abs, powers), ratios, strict=True)
     least, root = min((power, max(ratio, 1 / ratio)) for power, ratio in found if power)
-    if any(abs(power) > _size(ratio) for power, ratio in zip(powers, ratios, strict=True)):
-        return None  # a power has more bits than its exponent
+    for power, ratio in zip(powers, ratios, strict=True):
+        if abs(power) > max(part.bit_length() for part in ratio.as_integer_ratio()):
+            return None  # a power has more bits than its exponent
     base = Fraction(*(int(fmpz(part).root(least)) for part in root.as_integer_ratio()))
     if any(base**power != ratio for ratio, power in zip(ratios, powers, strict=True)):
         return None
     return base, powers
-
-
-def _size(number: Fraction) -> int:
-    return max(number.numerator.bit_length(), number.denominator.bit_length())
 
 
 def window(law: Law, log_tail: float) -> tuple[int, int]:

@@ -172,7 +172,9 @@ def _over_choices(product: Product, task: _Task) -> Enclosure:
     if product.is_exact:
         return _measured(product, task)
     answer = _between(product, task._replace(goal=max(task.goal, _ROUGHLY)))
-    ends = max(_gap(answer) * _OF_GAP, task.goal / _BOTH_ENDS)  # so narrow is each worth to be
+    has_end = answer.is_finite() and answer.upper
+    gap = 1 - Fraction(answer.lower) / Fraction(answer.upper) if has_end else Fraction(1)
+    ends = max(gap * _OF_GAP, task.goal / _BOTH_ENDS)  # so narrow is each worth to be
     if ends < _ROUGHLY:
         answer = answer.intersection(_between(product, task._replace(goal=ends)))
     if task.points or answer.is_within(task.goal) or not product.is_played:
@@ -202,13 +204,6 @@ def _between(product: Product, task: _Task) -> Enclosure:
     by = tuple(dict.fromkeys((*least.by, *most.by)))
     found = Enclosure(least.lower, most.upper, why=least.why, by=by).because(_OPEN_CHOICE)
     return found.because(_ORDER) if len(product.factors) > 1 else found
-
-
-def _gap(answer: Enclosure) -> Fraction:
-    """The relative width; 1 of what has no end."""
-    if not answer.is_finite() or not answer.upper:
-        return Fraction(1)
-    return 1 - Fraction(answer.lower) / Fraction(answer.upper)
 
 
 # -- which way ------------------------------------------------------------------------------------

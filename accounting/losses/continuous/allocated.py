@@ -81,7 +81,8 @@ def measured(parts: Parts, figure: Figure, width: Fraction = WIDTH) -> Enclosure
             for mu in _gaussians(parts)
         )
         bracket = Enclosure(low.lower, high.upper)
-    if bracket.is_within(width) or not _is_one_epoch(parts):  # or all take part in all steps
+    is_one_epoch = len(parts) == 1 and parts[0][1] == 1 and parts[0][0].taken == 1
+    if bracket.is_within(width) or not is_one_epoch:  # or all take part in all steps
         return bracket
     epoch, tail = parts[0][0], _FIRST_TAIL
     try:
@@ -155,11 +156,6 @@ def _gaussians(parts: Parts) -> tuple[arb, arb]:
 
 def _precision(tail: float) -> int:
     return _BITS + math.ceil(-2 * tail / _NAT)
-
-
-def _is_one_epoch(parts: Parts) -> bool:
-    """One, with each user in one step of it?"""
-    return len(parts) == 1 and parts[0][1] == 1 and parts[0][0].taken == 1
 
 
 def _profile(one: Allocation, highest: float, tail: float) -> Bounds:

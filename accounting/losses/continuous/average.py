@@ -134,10 +134,13 @@ class Average:
     def _on_lattice(self, left: arb, step: arb, count: int) -> list[arb]:
         """phi_S(e^(left + step k)), k < count: nodes in x of step/(mu r) meet those in v."""
         mu, goal = self.mu, _NAT * ctx.prec
-        b = _half_strip(mu, goal)
-        finer = math.ceil(float((step / (mu * _step(b, goal))).mid()) + 0.01)
+        b = arb(min(math.pi / (2 * float(mu.mid())) * (1 - 2**-40), math.sqrt(goal)))
+        widest = (2 * arb.pi() * b / (goal + b**2 / 2 + 1)).mid()
+        finer = math.ceil(float((step / (mu * widest)).mid()) + 0.01)
         h = step / (mu * finer)
-        reach, error = _reaching(h, b, goal)
+        reach = math.ceil(math.sqrt(2 * goal) / float(h.mid()))
+        error = 2 * (b**2 / 2).exp() / ((2 * arb.pi() * b / h).exp() - 1)
+        error = (error + (h * reach / arb(2).sqrt()).erfc()).upper()
         weights = [(-((h * j) ** 2) / 2).exp() * h for j in range(-reach, reach + 1)]
         start, table = left - mu**2 / 2 - arb(self.steps).log(), []
         for n in range(-reach, (count - 1) * finer + reach + 1):
@@ -231,21 +234,6 @@ class Below:
             fall = (-self.c * self.length).exp()
             aliases = x * fall / (1 - fall) + self.length * fall / (1 - fall) ** 2
             return (value - aliases.union(arb(0))).max(x - 1).max(arb(0)).min(x)
-
-
-def _half_strip(mu: arb, goal: float) -> arb:
-    return arb(min(math.pi / (2 * float(mu.mid())) * (1 - 2**-40), math.sqrt(goal)))
-
-
-def _step(b: arb, goal: float) -> arb:
-    return (2 * arb.pi() * b / (goal + b**2 / 2 + 1)).mid()
-
-
-def _reaching(h: arb, b: arb, goal: float) -> tuple[int, arb]:
-    """How many nodes to either side, and by how much the rule for u >= 0 errs with them."""
-    count = math.ceil(math.sqrt(2 * goal) / float(h.mid()))
-    error = 2 * (b**2 / 2).exp() / ((2 * arb.pi() * b / h).exp() - 1)
-    return count, (error + (h * count / arb(2).sqrt()).erfc()).upper()
 
 
 @lru_cache(maxsize=32)

@@ -76,11 +76,8 @@ class SampledLaplace(SampledNoise):
 
     def transform(self, s: acb) -> acb:
         """M(s), Im s = 0."""
-        power, q, epsilon = (
-            s.real + 1 if self.removing else -s.real,
-            ball(self.rate),
-            ball(self.epsilon),
-        )
+        power, q = s.real + 1 if self.removing else -s.real, ball(self.rate)
+        epsilon = ball(self.epsilon)
         if self.rate == 1:
             return acb(self.log_unsampled(s.real).exp())
         spend()
@@ -95,14 +92,10 @@ class SampledLaplace(SampledNoise):
         return acb(between + (ratio(epsilon) * (-epsilon).exp() + ratio(-epsilon)) / 2)
 
     def log_unsampled(self, c: arb) -> arb:
-        return _renyi_sum(ball(self.epsilon), c + 1).log()
+        order, epsilon = c + 1, ball(self.epsilon)
+        near, far = (c * epsilon).exp(), (-order * epsilon).exp()
+        return ((order * near + c * far) / (2 * order - 1)).log()
 
     def terms(self, c: float, log_error: float) -> float:
         # as much as the integral costs
         return 10 * math.sqrt(c * float(self.epsilon))
-
-
-def _renyi_sum(epsilon: arb, order: arb) -> arb:
-    """e^((order - 1) Renyi), order > 1."""
-    near, far = ((order - 1) * epsilon).exp(), (-order * epsilon).exp()
-    return (order * near + (order - 1) * far) / (2 * order - 1)
