@@ -47,13 +47,13 @@ from ...mechanisms.mechanism import (
 )
 from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.conversion import zcdp_to_delta, zcdp_to_epsilon
-from ..divergences.gaussian_dp import of_pure, root_of
+from ..divergences.gaussian_dp import of_pure, root_of, squared
 from ..envelope import NoEnvelopeError, distance
 from ..figure import MU, PURE, RHO, Figure, meeting
 from ..grid.orders import renyi_by_cells
 from ..losses.continuous import profile
 from ..losses.continuous.uses import parts_of
-from ..scenario import Scenario, Use, dearest, is_one_way
+from ..scenario import Scenario, Use, dearest, is_one_way, worst
 from . import divergence
 from .divergence import added_up
 
@@ -226,68 +226,50 @@ def first_bounds(uses: Scenario, cost: Cost, orders: Sequence[Fraction] = ()) ->
 
     orders: at which divergences are asked for; none where it is rho or mu.
     """
-    found = Known(uses, cost)
-    if (square := _square(uses)) is not None:
-        most = root_of(Enclosure.exactly(square)).upper
-        found.learn(MU, Enclosure(_ZERO, most, by=("Gaussian envelope",)))
-        found.learn(RHO, Enclosure(_ZERO, square / 2, by=("Gaussian envelope",)))
+    found, unknown = Known(uses, cost), Enclosure.unknown()
+    square = Enclosure.total(
+        squared(quickly(partial(_mu, one), unknown)).times(times) for one, times in uses
+    )
+    if square.is_finite():
+        found.learn(MU, _to(root_of(square).found_by("Gaussian envelope")))
+        found.learn(RHO, _to(square.times(Fraction(1, 2)).found_by("Gaussian envelope")))
     least = [Fraction(2)] if max(orders, default=_ZERO) > 2 else []
     counted = sorted({*orders[:_MOST_ORDERS], *least}) if orders else None
-    for order in counted or (_RISING if square is None else _FEW):
-        value = _by_cells(uses, order)
+    for order in counted or (_FEW if square.is_finite() else _RISING):
+        value = worst(dearest(uses), partial(_by_cells, order))
         if orders and not value.is_within(_NARROW_CELLS):
             value = value.intersection(_sampled(uses, order))
         found.learn(Figure("renyi", order), value)
         if not (value.lower or value.is_finite()):  # the others take as long
             return found
     with suppress(ArithmeticError):
-        unknown = Enclosure.unknown()
-        pure = [
-            quickly(partial(divergence.figure_of, one, PURE, _ROUGHLY), unknown).times(times)
-            for one, times in uses
-        ]
-        found.learn(PURE, _to(Enclosure.total(pure)))
+        pure = partial(divergence.figure_of, figure=PURE, width=_ROUGHLY)
+        each = (quickly(partial(pure, one), unknown).times(times) for one, times in uses)
+        found.learn(PURE, _to(Enclosure.total(each)))
     return found
 
 
-def _square(uses: Scenario) -> Fraction | None:
-    """mu^2, at most; None where some use has none that is known quickly."""
-    total = _ZERO
-    for mechanism, times in uses:
-        found: Fraction | None = None
+def _mu(mechanism: Mechanism) -> Enclosure:
+    """At most, by the law's envelope, or by what its pure epsilon allows."""
+    with suppress(ArithmeticError):
+        if (most := divergence.without_outcomes(mechanism, MU, _ROUGHLY, _CAP)) is not None:
+            return _to(most)
+        with suppress(NoEnvelopeError):
+            return Enclosure(_ZERO, _distance(unsampled(mechanism)))
+        if not isinstance(mechanism, OneWay | OnePair):  # the other way round it may cost more
+            pure = divergence.figure_of(mechanism, PURE, _ROUGHLY)
+            if pure.is_finite() and pure.upper <= _LARGEST:
+                return Enclosure(_ZERO, enclose(of_pure(ball(pure.upper))).upper)
+    return Enclosure.unknown()
+
+
+def _by_cells(order: Fraction, uses: Scenario) -> Enclosure:
+    def one(use: Use) -> Enclosure:
         with suppress(ArithmeticError):
-            found = quickly(partial(_mu, mechanism), None)
-        if found is None:
-            return None
-        total += times * found**2
-    return total
+            return quickly(partial(renyi_by_cells, use, order), Enclosure.unknown())
+        return Enclosure.unknown()
 
-
-def _mu(mechanism: Mechanism) -> Fraction | None:
-    """By the law's envelope, or by what its pure epsilon allows."""
-    if (most := divergence.without_outcomes(mechanism, MU, _ROUGHLY, _CAP)) is not None:
-        return Fraction(most.upper) if most.is_finite() else None
-    with suppress(NoEnvelopeError):
-        return _distance(unsampled(mechanism))
-    if isinstance(mechanism, OneWay | OnePair):  # the other way round it may cost more
-        return None
-    pure = divergence.figure_of(mechanism, PURE, _ROUGHLY)
-    if not pure.is_finite() or pure.upper > _LARGEST:
-        return None
-    return Fraction(enclose(of_pure(ball(pure.upper))).upper)
-
-
-def _by_cells(uses: Scenario, order: Fraction) -> Enclosure:
-    best, unknown = Enclosure.exactly(0), Enclosure.unknown()
-    for scenario in dearest(uses):
-        total = Enclosure.exactly(0)
-        for use in scenario:
-            one = unknown
-            with suppress(ArithmeticError):
-                one = quickly(partial(renyi_by_cells, use, order), unknown)
-            total = total.plus(one)
-        best = best.maximum(total.found_by("cells of the losses"))
-    return best
+    return Enclosure.total(map(one, uses)).found_by("cells of the losses")
 
 
 def _sampled(uses: Scenario, order: Fraction) -> Enclosure:
