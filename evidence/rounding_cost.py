@@ -13,7 +13,7 @@ needs unrounded for the same epsilon at the same delta:
     conditional   the published bound with beta = e^(-1/2)
     nearest       min(c + sqrt(d)/2, 2c)^2
     renyi         stochastic rounding by `envelope.rounded_renyi`, Skellam noise
-    best          the same by `rounded_epsilon`
+    best          the same by `rounding.rounded`
     gaussian      Gaussian noise, unrounded, by its exact profile
 
 The target is the epsilon that the Rényi divergence of unrounded Gaussian noise gives, as published:
@@ -28,9 +28,10 @@ from fractions import Fraction
 
 from attrs import astuple, frozen
 
-from ..accounting.composition.rounding import rounded_epsilon
+from ..accounting.composition.rounding import rounded
 from ..accounting.divergences.conversion import zcdp_to_epsilon
 from ..accounting.divergences.gaussian_dp import largest_mu
+from ..accounting.figure import Figure
 from ..exact.number import ExactInput, ParameterError, ball, exact, whole
 from ..exact.precision import working_precision
 from ..exact.search import Grid, Search
@@ -85,7 +86,7 @@ def rounding_cost(
     def needed(size: int | None) -> Fraction:
         def suffices(factor: Fraction) -> bool:
             law = Skellam(factor * z**2 * norm**2)
-            return bool(rounded_epsilon(law, norm, level, size).upper <= target)
+            return bool(rounded(Figure("epsilon", level), law, norm, size).upper <= target)
 
         return _least(suffices)
 

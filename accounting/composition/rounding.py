@@ -39,9 +39,9 @@ from ...mechanisms.laws.binomial import Binomial
 from ...mechanisms.laws.law import Law
 from ...mechanisms.reach import Reach
 from ...mechanisms.vector import VectorNoise
-from ..divergences.conversion import Curve, renyi_to_delta, renyi_to_epsilon
+from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
 from ..envelope import NoEnvelopeError, distance_at, rounded_distance, rounded_renyi, trimmed
-from ..figure import Figure
+from ..figure import Figure, read_epsilon, read_failure, read_order
 from ..losses.continuous import profile
 from ..losses.continuous.inversion import Parts
 from ..losses.continuous.sampled_gaussian import SampledGaussian
@@ -78,15 +78,15 @@ def _plus(end: Endpoint, more: Fraction) -> Endpoint:
 # -- rounded at random ----------------------------------------------------------------------------
 
 
-def rounded_epsilon(
+def rounded(
+    figure: Figure,
     law: Law,
     l2: ExactInput,
-    delta: ExactInput,
     dimension: int | None = None,
-    times: int = 1,
+    times: ExactInput = 1,
     rate: ExactInput = 1,
 ) -> Enclosure:
-    """At most what so many uses cost at this delta > 0: an enclosure from 0 on.
+    """At most what so many uses cost, from 0 on: epsilon at a delta > 0, delta, or a divergence.
 
     law: of the noise in every coordinate. l2: what a user's real vector is at most in norm, before
     it is rounded. dimension: how many coordinates; None for any number. rate: of users that take
@@ -95,71 +95,58 @@ def rounded_epsilon(
     Raises NoEnvelopeError where no Gaussian envelope of the noise is proved.
 
     >>> from exactdp.mechanisms.laws import Skellam
-    >>> f"{rounded_epsilon(Skellam(10000), 100, '1e-5', 2**20):.3f}"
+    >>> f"{rounded(Figure('epsilon', Fraction(1, 10**5)), Skellam(10000), 100, 2**20):.3f}"
     '4.564'
     """
-    level = exact(delta, "delta", above=0, below=1)
+    count, share = whole(times, "times", at_least=1), exact(rate, "rate", at_least=0, at_most=1)
+    read = {"epsilon": read_failure, "delta": read_epsilon, "renyi": read_order}
+    at, is_delta = read[figure.quantity](figure.at or 0), figure.quantity == "delta"
+
+    def curve(orders: Sequence[Fraction]) -> list[Enclosure]:
+        """Upper bounds, given as if they were exact: only upper ends made of them are true."""
+        costs = (rounded_renyi(law, l2, dimension, order, share) for order in orders)
+        return [
+            Enclosure.infinite() if cost is None else Enclosure.exactly(cost * count)
+            for cost in costs
+        ]
+
+    if figure.quantity == "renyi":
+        return Enclosure(_ZERO, curve([at])[0].upper)
+    convert = renyi_to_delta if is_delta else renyi_to_epsilon
     found: list[Endpoint] = []
-    for (removed, added), missed in _distances(law, l2, dimension, times, level, rate):
-        one = _cost(removed, Figure("epsilon", level - missed), _WIDTH)
-        other = _cost(added, Figure("epsilon", level), _WIDTH)
-        found.append(max(one, _plus(other, _lost(missed))))
-    try:  # which takes longest, and is seldom less where the dimension is known
-        curve = _curve(law, l2, dimension, times, rate)
-        found.append(renyi_to_epsilon(curve, level, width=_WIDTH).value.upper)
+    if is_delta:
+        found = [min(convert(curve, at, width=_WIDTH).value.upper, Fraction(1))]
+    delta = Fraction(found[0]) if is_delta else at
+    for (removed, added), missed in _distances(law, l2, dimension, count, delta, share):
+        lost = _lost(missed)
+        if is_delta:
+            one = _plus(_cost(removed, figure, _WIDTH), missed)
+            other = _cost(added, Figure("delta", max(at - lost, _ZERO)), _WIDTH)
+            if at < lost:  # Q(S) - P(S) is at most the total variation distance
+                other = _plus(other, missed)
+        else:
+            one = _cost(removed, Figure("epsilon", at - missed), _WIDTH)
+            other = _plus(_cost(added, figure, _WIDTH), lost)
+        found.append(max(one, other))
+    try:
+        if not is_delta:  # which takes longest, and is seldom less where the dimension is known
+            found.append(convert(curve, at, width=_WIDTH).value.upper)
     except OutOfTimeError:
         if not found:
             raise
     return Enclosure(_ZERO, min(found))
 
 
-def rounded_delta(
-    law: Law,
-    l2: ExactInput,
-    epsilon: ExactInput,
-    dimension: int | None = None,
-    times: int = 1,
-    rate: ExactInput = 1,
-) -> Enclosure:
-    """At most what so many uses cost at this epsilon >= 0. Arguments as for `rounded_epsilon`."""
-    level = exact(epsilon, "epsilon", at_least=0)
-    curve = _curve(law, l2, dimension, times, rate)
-    best: Endpoint = min(renyi_to_delta(curve, level, width=_WIDTH).value.upper, Fraction(1))
-    for (removed, added), missed in _distances(law, l2, dimension, times, Fraction(best), rate):
-        one = _plus(_cost(removed, Figure("delta", level), _WIDTH), missed)
-        left = level - _lost(missed)
-        other = _cost(added, Figure("delta", max(left, _ZERO)), _WIDTH)
-        if left < 0:  # Q(S) - P(S) is at most the total variation distance
-            other = _plus(other, missed)
-        best = min(best, max(one, other))
-    return Enclosure(_ZERO, best)
-
-
-def _curve(law: Law, l2: ExactInput, dimension: int | None, times: int, rate: ExactInput) -> Curve:
-    """Upper bounds, given as if they were exact: only upper ends made of them are true."""
-    count = whole(times, "times", at_least=1)
-
-    def curve(orders: Sequence[Fraction]) -> list[Enclosure]:
-        each = [rounded_renyi(law, l2, dimension, order, rate) for order in orders]
-        return [
-            Enclosure.infinite() if cost is None else Enclosure.exactly(cost * count)
-            for cost in each
-        ]
-
-    return curve
-
-
 def _distances(
-    law: Law, l2: ExactInput, dimension: int | None, times: int, delta: Fraction, rate: ExactInput
+    law: Law, l2: ExactInput, dimension: int | None, times: int, delta: Fraction, rate: Fraction
 ) -> Iterator[tuple[tuple[Parts, Parts], Fraction]]:
     """Gaussians that dominate all uses, and the probability that these together miss."""
-    share = exact(rate, "rate", at_least=0, at_most=1)
     if dimension is None or delta == 0 or exact(l2, "l2") == 0:
         return
-    for part in _SHARES if share == 1 else _SHARE:
+    for part in _SHARES if rate == 1 else _SHARE:
         missed = delta * part
         distance = rounded_distance(law, l2, dimension, missed / times)
-        yield _gaussians([(share, distance, times)]), missed
+        yield _gaussians([(rate, distance, times)]), missed
 
 
 def _lost(missed: Fraction) -> Fraction:
@@ -176,33 +163,27 @@ def is_trimmable(one: VectorNoise) -> bool:
     return isinstance(one.law, Binomial) and isinstance(one.reach, Reach)
 
 
-def trimmed_epsilon(uses: Repeated, delta: Fraction) -> Enclosure:
-    """At most what these uses, each so many times, cost at this delta: an enclosure from 0 on."""
-    level = 1
-    while level <= _LARGEST:
-        try:
-            ways = _trimmed(uses, delta * _TRIMMED / (1 + 3**level))
-        except NoEnvelopeError:
-            break
-        most = max(_cost(way, Figure("epsilon", delta * (1 - _TRIMMED)), _NARROW) for way in ways)
-        if most <= level:
-            return Enclosure(_ZERO, most)
-        level = level * 4 if most == _INFINITY else max(2 * level, math.ceil(Fraction(most)))
-    return Enclosure.unknown()
-
-
-def trimmed_delta(uses: Repeated, epsilon: Fraction) -> Enclosure:
-    """The same at this epsilon."""
-    best, charged = Enclosure.probability(), _START
+def trimmed_cost(uses: Repeated, figure: Figure) -> Enclosure:
+    """At most what these uses, each so many times, cost, epsilon at a delta or delta: from 0 on."""
+    at, level, found = figure.at or _ZERO, 1, figure.trivial
     with suppress(NoEnvelopeError):
-        for _ in range(2 if epsilon <= _LARGEST else 0):  # left out: a share of what was found last
-            ways = _trimmed(uses, charged / (1 + 3 ** math.ceil(epsilon)))
-            most = max(Fraction(_cost(way, Figure("delta", epsilon), _NARROW)) for way in ways)
-            best = best.intersection(Enclosure(_ZERO, min(most + charged, Fraction(1))))
-            if not most:
-                break
-            charged = most * _TRIMMED
-    return best
+        if figure.quantity == "delta":
+            charged = _START
+            for _ in range(2 if at <= _LARGEST else 0):  # left out: a share of what was found last
+                ways = _trimmed(uses, charged / (1 + 3 ** math.ceil(at)))
+                most = max(Fraction(_cost(way, figure, _NARROW)) for way in ways)
+                found = found.intersection(Enclosure(_ZERO, min(most + charged, Fraction(1))))
+                if not most:
+                    break
+                charged = most * _TRIMMED
+            return found
+        while level <= _LARGEST:
+            ways = _trimmed(uses, at * _TRIMMED / (1 + 3**level))
+            costs = (_cost(way, Figure("epsilon", at * (1 - _TRIMMED)), _NARROW) for way in ways)
+            if (end := max(costs)) <= level:
+                return Enclosure(_ZERO, end)
+            level = level * 4 if end == _INFINITY else max(2 * level, math.ceil(Fraction(end)))
+    return found
 
 
 def _trimmed(uses: Repeated, total: Fraction) -> tuple[Parts, Parts]:

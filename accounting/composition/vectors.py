@@ -34,21 +34,11 @@ from ...mechanisms.protocols.federated.rounding import Stochastic
 from ...mechanisms.rounded import RoundedReach
 from ...mechanisms.sampled import RandomRate, bare
 from ...mechanisms.vector import VectorNoise, vector
-from ..envelope import (
-    NoEnvelopeError,
-    distance,
-    rounded_renyi,
-)
+from ..envelope import NoEnvelopeError, distance
 from ..figure import PURE, RHO, Figure
 from ..scenario import Use
 from . import divergence
-from .rounding import (
-    is_trimmable,
-    rounded_delta,
-    rounded_epsilon,
-    trimmed_delta,
-    trimmed_epsilon,
-)
+from .rounding import is_trimmable, rounded, trimmed_cost
 from .single import attained, own_delta, own_epsilon_below
 
 OPEN = "the worst-case neighbour is not known: between one that is attained and what dominates all"
@@ -176,24 +166,15 @@ class Sides:
                 return own_delta(self.own, at, _ATTAINED)
             return own_epsilon_below(self.own, at)
         if (found := rounded_at_random(self.uses)) is not None:
+            one, reach, times = found
+            given = (figure, one.law, reach.norm, reach.dimension, times, one.rate)
             with suppress(NoEnvelopeError):
-                return in_any_case(partial(_rounded, figure, *found), _ANYTHING)
+                return in_any_case(partial(rounded, *given), _ANYTHING)
         each = [(vector(use.mechanism), use.times) for use in self.uses]
         binomial = [(one, times) for one, times in each if one is not None and is_trimmable(one)]
         if is_renyi or len(binomial) < len(each):
             return _ANYTHING
-        trimmed = trimmed_epsilon if figure.quantity == "epsilon" else trimmed_delta
-        return in_time(partial(trimmed, binomial, at), _ANYTHING)
-
-
-def _rounded(figure: Figure, one: VectorNoise, reach: RoundedReach, times: int) -> Enclosure:
-    at = figure.at
-    assert at is not None
-    if figure.quantity == "renyi":
-        cost = rounded_renyi(one.law, reach.norm, reach.dimension, at, one.rate)
-        return _ANYTHING if cost is None else Enclosure(_ZERO, cost * times)
-    measure = rounded_epsilon if figure.quantity == "epsilon" else rounded_delta
-    return measure(one.law, reach.norm, at, reach.dimension, times, one.rate)
+        return in_time(partial(trimmed_cost, binomial, figure), _ANYTHING)
 
 
 def rounded_at_random(uses: Sequence[Use]) -> tuple[VectorNoise, RoundedReach, int] | None:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from exactdp import ParameterError
-from exactdp.accounting.composition.rounding import rounded_delta, rounded_epsilon
+from exactdp.accounting.composition.rounding import rounded
+from exactdp.accounting.figure import Figure
 from exactdp.mechanisms.laws import DiscreteGaussian, Skellam
 
 
@@ -41,20 +42,21 @@ def test_upper_ends_are_above_the_truth(y: float, uses: int, rate: float) -> Non
     law, part = DiscreteGaussian(4), Fraction(rate)
     for level in (0.0, 0.4, 2.5) if rate == 1 else (0.4, 1.5):
         delta = truth(4, y, uses, rate, level)
-        upper = rounded_delta(law, Fraction(y), Fraction(level), 1, uses, part)
+        upper = rounded(Figure("delta", Fraction(level)), law, Fraction(y), 1, uses, part)
         assert upper.lower == 0
         assert delta <= float(upper) * (1 + 1e-9)
         if delta > 1e-9 and level > 0:
-            epsilon = rounded_epsilon(law, Fraction(y), Fraction(delta), 1, uses, part)
+            epsilon = rounded(Figure("epsilon", Fraction(delta)), law, Fraction(y), 1, uses, part)
             assert level <= float(epsilon) * (1 + 1e-9)
 
 
 def test_unknown_dimension_is_bounded_and_bad_input_named() -> None:
-    free = rounded_epsilon(Skellam(100), 10, "1e-5")
-    assert float(rounded_epsilon(Skellam(100), 10, "1e-5", 10)) <= float(free) < 6
+    at = Figure("epsilon", Fraction(1, 10**5))
+    free = rounded(at, Skellam(100), 10)
+    assert float(rounded(at, Skellam(100), 10, 10)) <= float(free) < 6
     with pytest.raises(ParameterError, match="times"):
-        rounded_epsilon(Skellam(100), 10, "1e-5", times=0)
+        rounded(at, Skellam(100), 10, times=0)
     with pytest.raises(ParameterError, match="delta"):
-        rounded_epsilon(Skellam(100), 10, 0)
+        rounded(at._replace(at=Fraction(0)), Skellam(100), 10)
     with pytest.raises(ParameterError, match="epsilon"):
-        rounded_delta(Skellam(100), 10, -1)
+        rounded(Figure("delta", Fraction(-1)), Skellam(100), 10)
