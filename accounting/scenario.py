@@ -12,12 +12,14 @@ sequence of choices is neither: see `losses.sums`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError
 from ..mechanisms.mechanism import Mechanism, OnePair, OneWay, ways
 from ..mechanisms.sampled import dearest_ways, sampling_of
+
+_Way = TypeVar("_Way")
 
 _ADJACENCIES = {"replace": "replace-one", "add-remove": "add-or-remove-one"}
 
@@ -78,21 +80,21 @@ def dearest(uses: Sequence[Use]) -> tuple[Scenario, ...]:
 
 
 def worst(
-    among: Sequence[Scenario],
-    measure: Callable[[Scenario], Enclosure],
-    roughly: Callable[[Scenario], Enclosure] | None = None,
+    among: Sequence[_Way],
+    measure: Callable[[_Way], Enclosure],
+    roughly: Callable[[_Way], Enclosure] | None = None,
 ) -> Enclosure:
-    """The largest of what is measured in these scenarios.
+    """The largest of what is measured in these scenarios, or of one mechanism's ways round.
 
-    roughly: a quicker and wider measure, which may show that another scenario costs less.
+    roughly: a quicker and wider measure, which may show that another one costs less.
     """
     first, *others = among
     found = measure(first)
-    for scenario in others:
+    for way in others:
         if not found.is_finite() and found.lower == found.upper:  # nothing is larger
             break
-        if roughly is None or found.at_least(roughly(scenario).upper) is not True:
-            found = found.maximum(measure(scenario))
+        if roughly is None or found.at_least(roughly(way).upper) is not True:
+            found = found.maximum(measure(way))
     return found
 
 

@@ -37,7 +37,7 @@ from . import divergence
 from .curves import Profile, falling, profile
 from .divergence import added_up
 from .known import ORDERS, first_bounds, quick_figures
-from .single import closed_form, own_delta, own_epsilon, profiled
+from .single import by_itself
 from .together import (
     FROM_ABOVE,
     composed_gdp,
@@ -434,13 +434,10 @@ class Composition(Rows):
         """By a formula; between other lists, where a use is known by these; else by its losses."""
         figure, at = ask.figure, ask.figure.at
         if at is not None and figure != PURE:
-            if (closed := closed_form(self.uses, figure, ask.width, ask.cap)) is not None:
-                return closed
-            if (one := profiled(self.uses)) is not None:
-                if figure.quantity == "delta":
-                    return own_delta(one, at, ask.width)
-                if figure.quantity == "epsilon" and at < 1:
-                    return own_epsilon(one, at, self.pure(_COARSE))
+            pure = partial(self.pure, _COARSE)
+            alone = by_itself(self.uses, figure, ask.width, ask.cap, pure)
+            if alone is not None:
+                return alone
         if (sides := sides_of(self.uses)) is not None:
             return self._between(sides, ask)
         if figure.adds_up and figure != RHO:

@@ -155,8 +155,7 @@ def profile(
         grid = sorted({exact(epsilon, "epsilon", at_least=0) for epsilon in epsilons})
         if not grid:
             raise ParameterError("epsilons must hold at least one number")
-    found = _in_time(lambda epsilon: composition.delta(epsilon, width), grid)
-    deltas = [found.get(k, _PROBABILITY) for k in range(len(grid))]
+    deltas = falling(lambda epsilon: composition.delta(epsilon, width), grid, _PROBABILITY)
     return Profile(tuple(grid), tuple(rising(deltas[::-1])[::-1]))
 
 
@@ -168,25 +167,16 @@ def falling(
     Inside a `time_limit` that ends before, one that was not reached is known only to lie between
     its neighbours. nothing: what is true of it anywhere.
     """
-    grid = sorted({*places})
-    found = _in_time(ask, grid)
-    known = [found.get(k, nothing) for k in range(len(grid))]
+    grid, found = sorted({*places}), dict[Fraction, Enclosure]()
+    for k in _coarse_first(len(grid)):
+        with suppress(OutOfTimeError):
+            spend()
+            found[grid[k]] = ask(grid[k])
+    known = [found.get(each, nothing) for each in grid]
     if len(found) < len(grid):
         known = rising(known[::-1])[::-1]
     at = dict(zip(grid, known, strict=True))
     return [at[place] for place in places]
-
-
-def _in_time(
-    ask: Callable[[Fraction], Enclosure], grid: Sequence[Fraction]
-) -> dict[int, Enclosure]:
-    """What is asked at these places, from coarse to fine: by its number, where time sufficed."""
-    found: dict[int, Enclosure] = {}
-    for k in _coarse_first(len(grid)):
-        with suppress(OutOfTimeError):
-            spend()
-            found[k] = ask(grid[k])
-    return found
 
 
 def refined(composition: Composed, curve: Profile, points: int, width: Fraction) -> Profile:

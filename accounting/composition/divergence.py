@@ -36,7 +36,7 @@ from ..losses.continuous import allocated, profile
 from ..losses.continuous.mixture import LineLaw
 from ..losses.continuous.uses import batched_renyi, continuous_loss, continuous_noise, single_law
 from ..sampling import loss_of
-from ..scenario import Use
+from ..scenario import Use, worst
 
 _ZERO = Enclosure.exactly(0)
 _FEW_RESIDUES = 64
@@ -61,7 +61,10 @@ def figure_of(
         has_slack = any(pair.slack for pair in islice(mechanism.pairs(), 1))
         most = _SLACK_CAP if has_slack else _CAPS.get(figure.quantity, cap)
         found = refine(
-            lambda: _largest(mechanism, partial(_measured, figure)),
+            lambda: worst(
+                dearest_ways(mechanism),
+                lambda way: _largest(way.pairs(), partial(_measured, figure)),
+            ),
             width=width,
             enough=lambda found: figure == MU and bool(found.why),  # more bits tell no more
             cap=min(cap, most),
@@ -91,17 +94,7 @@ def _measured(figure: Figure, pair: Pair) -> Enclosure:
     return measure(pair, figure.at)
 
 
-def _largest(mechanism: Mechanism, measure: Callable[[Pair], Enclosure]) -> Enclosure:
-    """Measure the pairs that can still matter, either way round, and take the largest."""
-    best = _ZERO
-    for way in dearest_ways(mechanism):
-        best = best.maximum(_largest_of(way.pairs(), measure))
-        if not best.is_finite() and best.lower == best.upper:
-            break
-    return best
-
-
-def _largest_of(pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]) -> Enclosure:
+def _largest(pairs: Iterable[Pair], measure: Callable[[Pair], Enclosure]) -> Enclosure:
     """The largest over these pairs, measured in order.
 
     For a law of proved shape, without a wrap, every divergence grows with the shift (see
@@ -171,8 +164,7 @@ def _of_allocation(
             return allocated.allocated_renyi(one, figure.at, width)
         return allocated.measured([(one, 1)], figure, width)
 
-    each = (allocation(way) for way in ways(mechanism))
-    return reduce(Enclosure.maximum, (measured(one) for one in each if one is not None))
+    return worst([each for way in ways(mechanism) if (each := allocation(way))], measured)
 
 
 def _of_noise(
@@ -207,8 +199,7 @@ def _of_noise(
             return Enclosure.exactly(figure.at * squared(move) / 2)
         return profile.renyi(law, figure.at, width)
 
-    each = (measured(single_law(way)) for way in ways(mechanism))
-    return reduce(Enclosure.maximum, each, _ZERO)
+    return worst(ways(mechanism), lambda way: measured(single_law(way))).maximum(_ZERO)
 
 
 def _rho(

@@ -231,8 +231,8 @@ def first_bounds(uses: Scenario, cost: Cost, orders: Sequence[Fraction] = ()) ->
         squared(quickly(partial(_mu, one), unknown)).times(times) for one, times in uses
     )
     if square.is_finite():
-        found.learn(MU, _to(root_of(square).found_by("Gaussian envelope")))
-        found.learn(RHO, _to(square.times(Fraction(1, 2)).found_by("Gaussian envelope")))
+        for figure, most in ((MU, root_of(square)), (RHO, square.times(Fraction(1, 2)))):
+            found.learn(figure, Enclosure(_ZERO, most.upper, by=("Gaussian envelope",)))
     least = [Fraction(2)] if max(orders, default=_ZERO) > 2 else []
     counted = sorted({*orders[:_MOST_ORDERS], *least}) if orders else None
     for order in counted or (_FEW if square.is_finite() else _RISING):

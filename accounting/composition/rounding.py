@@ -103,7 +103,7 @@ def rounded(
     at, is_delta = read[figure.quantity](figure.at or 0), figure.quantity == "delta"
 
     def curve(orders: Sequence[Fraction]) -> list[Enclosure]:
-        """Upper bounds, given as if they were exact: only upper ends made of them are true."""
+        """Upper bounds, as if they were exact: only upper ends made of them are true."""
         costs = (rounded_renyi(law, l2, dimension, order, share) for order in orders)
         return [
             Enclosure.infinite() if cost is None else Enclosure.exactly(cost * count)

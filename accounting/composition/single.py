@@ -54,23 +54,22 @@ _MORE = 0.6  # of log delta: where a use is one of several, more than delta is t
 _Floats: TypeAlias = NDArray[np.float64]
 
 
-def profiled(uses: Sequence[Use]) -> Profiled | None:
-    """The mechanism of these uses, if it is used once and measures its own profile."""
-    if len(uses) != 1 or uses[0].times != 1:
+def by_itself(
+    uses: Sequence[Use], figure: Figure, width: Fraction, cap: int, pure: Callable[[], Enclosure]
+) -> Enclosure | None:
+    """epsilon, delta or a divergence of the only use, by its formula or the profile that it
+    measures; None where it has neither. pure: the pure epsilon.
+    """
+    one, at = either_way(uses[0].mechanism), figure.at
+    if len(uses) != 1 or uses[0].times != 1 or at is None:
         return None
-    one = either_way(uses[0].mechanism)
-    return one if isinstance(one, Profiled) else None
-
-
-def closed_form(uses: Sequence[Use], figure: Figure, width: Fraction, cap: int) -> Enclosure | None:
-    """By a formula of the only use, where it has one."""
-    one = either_way(uses[0].mechanism)
-    if len(uses) != 1 or uses[0].times != 1 or not isinstance(one, InClosedForm):
+    if isinstance(one, InClosedForm):
+        measure = partial(one.in_closed_form, figure.quantity, at)
+        return refine(lambda: enclose(measure()), width=width, cap=cap).found_by("a closed form")
+    if not isinstance(one, Profiled) or figure.quantity == "renyi" or at == 1:
         return None
-    at = figure.at
-    assert at is not None
-    measure = partial(one.in_closed_form, figure.quantity, at)
-    return refine(lambda: enclose(measure()), width=width, cap=cap).found_by("a closed form")
+    is_delta = figure.quantity == "delta"
+    return own_delta(one, at, width) if is_delta else own_epsilon(one, at, pure())
 
 
 def own_delta(one: Profiled, epsilon: Fraction, width: Fraction) -> Enclosure:

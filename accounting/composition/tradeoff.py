@@ -185,12 +185,10 @@ def _profiles(
         ways = (first, second)
     if _is_one_pair(uses):
         return ways, ways
-    ahead, back = _attained(uses, measure, known)
-    if not ahead:  # nothing is known to be attained but guessing
-        none = Profile(known.epsilons, (_ZERO,) * len(known.epsilons))
-        return ways, (none, none)
-    first = profile(measure(ahead), known.epsilons, 0, width)
-    return ways, (first, profile(measure(back), known.epsilons, 0, width))
+    none = Profile(known.epsilons, (_ZERO,) * len(known.epsilons))  # where nothing is attained
+    each = _attained(uses, measure, known)
+    ahead, back = (profile(measure(way), known.epsilons, 0, width) if way else none for way in each)
+    return ways, (ahead, back)
 
 
 def _is_one_pair(uses: Sequence[Use]) -> bool:

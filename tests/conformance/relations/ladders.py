@@ -16,7 +16,6 @@ from conformance.relations.vectors import histogram, vectors
 from exactdp import Composition, Enclosure
 from exactdp.accounting.composition.composed import cost
 from exactdp.accounting.composition.known import Known, by_envelope
-from exactdp.accounting.composition.single import profiled
 from exactdp.accounting.composition.together import measured_roughly, narrowly
 from exactdp.accounting.composition.vectors import Sides, sides_of
 from exactdp.accounting.figure import ContradictionError, Figure
@@ -25,6 +24,8 @@ from exactdp.accounting.scenario import Scenario as Uses
 from exactdp.accounting.scenario import Use, scenarios, worst
 from exactdp.exact import OutOfTimeError
 from exactdp.exact.budget import SECOND, unhurried, within
+from exactdp.mechanisms.dominating import Profiled
+from exactdp.mechanisms.mechanism import either_way
 
 _WIDTH, _CAP, _WORK = Fraction(1, 10**6), 6144, 0.1
 _SECONDS = 0.1  # for a method, at most
@@ -78,7 +79,11 @@ def _methods(of: Composition, figure: Figure) -> Iterator[_Method]:
     yield "answer", partial(_measured, figure, of.uses)
     if (sides := sides_of(of.uses)) is not None:
         yield from _between(sides.near(figure), figure)
-    elif profiled(of.uses) is None and figure.quantity in ("epsilon", "delta") and figure.at != 0:
+    elif (
+        figure.quantity in ("epsilon", "delta")
+        and figure.at != 0
+        and (of.times > 1 or not isinstance(either_way(of.uses[0].mechanism), Profiled))
+    ):
         yield from _of_scenarios(of, figure)
     if of.times > 1:
         for index, use in enumerate(of.uses):
