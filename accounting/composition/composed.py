@@ -16,7 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial, update_wrapper
 from inspect import signature
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, overload
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 from attrs import field, frozen
@@ -58,9 +58,18 @@ _CURVE = Fraction(1, 10**9)  # of divergences that are converted
 _NARROW = Fraction(1, 10**4)  # of each point of a curve
 _ROUGH, _QUICK = Fraction(1, 100), 0.2  # width, and seconds of work
 _FEW = 6  # orders that are asked where nothing else is known
+_PURE, _BY = (
+    "largest losses, added up",
+    {  # how a figure is found where nothing else is named
+        "epsilon": "one event",
+        "delta": "one event",
+        "renyi": "divergences, added up",
+        "zcdp": "supremum over the orders",
+        "gdp": "tests of one against the other",
+    },
+)
 
 
-_P = ParamSpec("_P")
 Several: TypeAlias = NDArray[Any] | list[Any] | tuple[Any, ...]
 Part: TypeAlias = "Mechanism | Composition | tuple[Mechanism | Composition, ExactInput]"
 
@@ -99,37 +108,6 @@ def _counted(uses: Sequence[Use]) -> tuple[Use, ...]:
     if sum(counts.values()) > _MOST_USES:
         raise ParameterError(f"times must add up to at most {_MOST_USES}")
     return tuple(Use(*count) for count in counts.items())
-
-
-def _answered(
-    nothing: Enclosure, by: str
-) -> Callable[
-    [Callable[Concatenate[Composition, _P], Enclosure]],
-    Callable[Concatenate[Composition, _P], Enclosure],
-]:
-    """A figure that is always answered: with `nothing`, what holds anyway, out of time.
-
-    by: how it is found where nothing else is named.
-    """
-
-    def decorated(
-        figure: Callable[Concatenate[Composition, _P], Enclosure],
-    ) -> Callable[Concatenate[Composition, _P], Enclosure]:
-        def answered(self: Composition, /, *args: _P.args, **named: _P.kwargs) -> Enclosure:
-            def ask() -> Enclosure:
-                return figure(self, *args, **named).found_by(by)
-
-            found = in_any_case(ask, nothing)
-            if _LOG.isEnabledFor(logging.DEBUG):
-                asked = ", ".join(map(str, args or named.values()))
-                ways = "; ".join(found.by)
-                _LOG.debug("%s(%s) of %r: %s, by %s", figure.__name__, asked, self, found, ways)
-            return found
-
-        update_wrapper(answered, figure)
-        return answered
-
-    return decorated
 
 
 def _elementwise(several: Callable[..., Sequence[Enclosure]]) -> Callable[..., Any]:
@@ -232,7 +210,6 @@ class Composition(Rows):
         return [{"mechanism": written(use.mechanism), "times": use.times} for use in self.uses]
 
     @budgeted
-    @_answered(Enclosure.unknown(), "largest losses, added up")
     def pure(
         self,
         width: ExactInput = WIDTH,
@@ -241,7 +218,7 @@ class Composition(Rows):
         budget: ExactInput | None = None,
     ) -> Enclosure:
         """The least epsilon of (epsilon, 0)-DP: suprema of independent losses add up."""
-        return self._asked(_Ask(PURE, *_precision(width, cap)))
+        return self._answer(_Ask(PURE, *_precision(width, cap)))
 
     @overload
     def renyi(self, order: ExactInput, *precision: ExactInput, **named: Any) -> Enclosure: ...
@@ -286,7 +263,7 @@ class Composition(Rows):
                 if _is_open(found[index]):
                     spend()
                     with suppress(ArithmeticError):
-                        found[index] = self._asked(ask).found_by("divergences, added up")
+                        found[index] = self._asked(ask).found_by(_BY["renyi"])
 
         in_any_case(ask_each, None)
         missed = [index for index, one in enumerate(found) if _is_open(one)]
@@ -300,7 +277,6 @@ class Composition(Rows):
         return found
 
     @budgeted
-    @_answered(Enclosure.unknown(), "supremum over the orders")
     def zcdp(
         self,
         width: ExactInput = WIDTH,
@@ -309,10 +285,9 @@ class Composition(Rows):
         budget: ExactInput | None = None,
     ) -> Enclosure:
         """The least rho of rho-zCDP: the supremum of the composed curve over all orders."""
-        return self._asked(_Ask(RHO, *_precision(width, cap)))
+        return self._answer(_Ask(RHO, *_precision(width, cap)))
 
     @budgeted
-    @_answered(Enclosure.unknown(), "tests of one against the other")
     def gdp(
         self,
         width: ExactInput = WIDTH,
@@ -324,7 +299,7 @@ class Composition(Rows):
 
         Known exactly for one use of most mechanisms and for Gaussian noise, else from both sides.
         """
-        return self._asked(_Ask(MU, *_precision(width, cap)))
+        return self._answer(_Ask(MU, *_precision(width, cap)))
 
     @overload
     def delta(self, epsilon: ExactInput, *precision: Any, **named: Any) -> Enclosure: ...
@@ -334,7 +309,6 @@ class Composition(Rows):
 
     @budgeted
     @_falling(read_epsilon, Enclosure.probability())
-    @_answered(Enclosure.probability(), "one event")
     def delta(
         self,
         epsilon: ExactInput,
@@ -353,7 +327,7 @@ class Composition(Rows):
         """
         seconds = float(exact(work, "work", at_least=0))
         figure = Figure("delta", read_epsilon(epsilon))
-        return self._asked(_Ask(figure, *_precision(width, cap), seconds, enough))
+        return self._answer(_Ask(figure, *_precision(width, cap), seconds, enough))
 
     @overload
     def epsilon(self, delta: ExactInput, *precision: Any, **named: Any) -> Enclosure: ...
@@ -363,7 +337,6 @@ class Composition(Rows):
 
     @budgeted
     @_falling(read_delta, Enclosure.unknown())
-    @_answered(Enclosure.unknown(), "one event")
     def epsilon(
         self,
         delta: ExactInput,
@@ -379,7 +352,7 @@ class Composition(Rows):
         figure = Figure("epsilon", read_delta(delta))
         if figure == PURE:
             return self.pure(width, cap)
-        return self._asked(_Ask(figure, *_precision(width, cap), seconds, enough))
+        return self._answer(_Ask(figure, *_precision(width, cap), seconds, enough))
 
     @budgeted
     def profile(
@@ -429,6 +402,13 @@ class Composition(Rows):
         return found
 
     # -- the way of all of them --------------------------------------------------------------------
+
+    def _answer(self, ask: _Ask) -> Enclosure:
+        """In any case: out of time with what holds anyway."""
+        by = _PURE if ask.figure == PURE else _BY[ask.figure.quantity]
+        found = in_any_case(lambda: self._asked(ask).found_by(by), ask.figure.trivial)
+        _LOG.debug("%s of %r: %s, by %s", ask.figure, self, found, "; ".join(found.by))
+        return found
 
     def _asked(self, ask: _Ask) -> Enclosure:
         """By a formula; between other lists, where a use is known by these; else by its losses."""
