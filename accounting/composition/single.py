@@ -152,19 +152,14 @@ def attained(uses: Sequence[Use], figure: Figure) -> list[tuple[Use, ...]]:
         one = either_way(use.mechanism)
         if isinstance(one, Guaranteed):
             rest = [Use(use.mechanism, use.times - 1)] if use.times > 1 else []
-            others = (*uses[:index], *rest, *uses[index + 1 :])
-            pairs = (two_outcomes(one.curve, level) for level in _levels(figure, bool(others)))
+            others, levels = (*uses[:index], *rest, *uses[index + 1 :]), [figure]
+            if others and figure.at is not None:  # which tell of the data too: a larger delta
+                is_delta = figure.quantity == "delta"
+                more = figure.at / 2 if is_delta else math.exp(_MORE * log_about(figure.at))
+                levels.append(figure._replace(at=Fraction(more)))
+            pairs = (two_outcomes(one.curve, level) for level in levels)
             return [(Use(one.alike(pair), 1), *others) for pair in pairs if pair is not None]
     return []
-
-
-def _levels(figure: Figure, among_others: bool) -> list[Figure]:
-    """Where other uses tell of the data as well, this one may do so at a larger delta."""
-    if figure.at is None or not among_others:
-        return [figure]
-    if figure.quantity == "delta":
-        return [figure, Figure("delta", figure.at / 2)]
-    return [figure, Figure("epsilon", Fraction(math.exp(_MORE * log_about(figure.at))))]
 
 
 @lru_cache(maxsize=64)
