@@ -37,7 +37,7 @@ from ...exact.budget import OutOfTimeError, quickly
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ball
 from ...exact.precision import enclose, refine
-from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
+from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import (
     AdditiveNoise,
     Mechanism,
@@ -173,9 +173,15 @@ class Known:
 
     def _conversions(self, figure: Figure) -> Iterator[Callable[[], Endpoint]]:
         """Upper bounds that have to be computed."""
-        at = figure.at
-        for dominating in self._dominating(figure):
-            yield lambda other=dominating: self._cost(other, figure).upper  # type: ignore[misc]
+        at, pure, mu = figure.at, self._end(PURE), self._end(MU)
+        others: list[Mechanism] = []  # than which this is not less private
+        if 0 < pure <= _LARGEST and figure != PURE and not self._one_way:
+            others.append(RandomizedResponse(Fraction(pure)))
+        if _LEAST <= mu <= _MOST and figure != MU:
+            others.append(ContinuousNoise(Shape.GAUSSIAN, 1 / Fraction(mu)))
+        for other in ((Use(noise, 1),) for noise in others):
+            if other != self._scenario:
+                yield lambda uses=other: self._cost(uses, figure).upper  # type: ignore[misc]
         if (figure.quantity == "epsilon" and at) or (figure.quantity == "delta" and at is not None):
             bound, convert = (
                 (epsilon_of, zcdp_to_epsilon)
@@ -187,18 +193,6 @@ class Known:
             for order, value in self._at("renyi"):
                 if value.is_finite():
                     yield partial(bound, order, value.upper, at)
-
-    def _dominating(self, figure: Figure) -> Iterator[Scenario]:
-        """Other mechanisms than which this one is not less private."""
-        pure, mu = self._end(PURE), self._end(MU)
-        others: list[Mechanism] = []
-        if 0 < pure <= _LARGEST and figure != PURE and not self._one_way:
-            others.append(RandomizedResponse(Fraction(pure)))
-        if _LEAST <= mu <= _MOST and figure != MU:
-            others.append(ContinuousNoise(Shape.GAUSSIAN, 1 / Fraction(mu)))
-        return (
-            other for other in ((Use(noise, 1),) for noise in others) if other != self._scenario
-        )
 
 
 def _to(value: Enclosure) -> Enclosure:
@@ -306,9 +300,6 @@ def _enveloped(uses: Sequence[Use]) -> list[Use]:
 
 def _gaussian(mechanism: Mechanism) -> Mechanism:
     """The Gaussian that dominates it, the same way round. Raises NoEnvelopeError."""
-    noise = continuous(mechanism)
-    if noise is not None and noise.shape is Shape.GAUSSIAN:
-        return noise
     inner = unsampled(mechanism)
     if isinstance(inner, ContinuousNoise) and inner.shape is Shape.GAUSSIAN:
         return mechanism
