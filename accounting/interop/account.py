@@ -1,8 +1,8 @@
 """What a list of parts costs at most (`accountant`): mechanisms, profiles and Rényi bounds.
 
-Where some parts are known by a bound of their privacy profile (`profiles`), the losses of all are
-moved to a lattice (`losses.lattice`). Where Rényi divergences alone are bounded of some, those of
-all are added up and converted, losses that are infinite apart.
+Where Rényi divergences alone are bounded of some parts, those of all are added up and converted,
+losses that are infinite apart. All else is a composition, what is known by its privacy profile
+(`profiles`) included.
 
 *Rényi bounds*, of both ways round, by a formula.
 
@@ -27,7 +27,6 @@ privacy", ICLR 2022, Theorems 2 and 6.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -35,24 +34,16 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from attrs import evolve, frozen
-from flint import acb, arb
+from flint import arb
 
 from ...exact import Enclosure, Endpoint, ball, enclose, working_precision
 from ...exact.roots import halved
-from ...losses.cells import Loss
-from ...losses.lattice import refined
-from ...mechanisms.guaranteed import Guaranteed
 from ...mechanisms.mechanism import Mechanism, RandomizedResponse
-from ...mechanisms.moment_profile import dominating_pair
 from ...mechanisms.sampled import Sampled
-from ...mechanisms.vector import vector
 from ..composition.composed import Composition, Use
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
-from ..losses.law import LossLaw
-from ..losses.product import product_of
 from ..losses.sums import OFF_LATTICE
-from ..scenario import scenarios
-from .profiles import LossProfile, SampledShift, profile_law
+from .profiles import ProfiledPair
 
 # at which the least is taken of what is repeated
 _ORDERS: tuple[Fraction, ...] = (
@@ -66,7 +57,6 @@ _BITS = 256
 _MOST_SUMMED = 1024  # the order up to which moments are summed
 _TAIL = Fraction(1, 10**24)  # of all uses, by what may be taken for an infinite loss
 _LEFT_OUT = Fraction(1, 10**9)  # of delta, likewise
-_UNITS = 8e7  # of work on lattices
 _WIDTH, _ROUGH = Fraction(1, 10**9), Fraction(1, 10**7)
 _INFINITY = Decimal("Infinity")
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -80,7 +70,7 @@ class RenyiBound:
         raise NotImplementedError
 
 
-Part: TypeAlias = Mechanism | LossProfile | RenyiBound | None  # None: nothing is private
+Part: TypeAlias = Mechanism | RenyiBound | None  # None: nothing is private
 Parts: TypeAlias = tuple[tuple[Part, int], ...]
 
 
@@ -90,13 +80,11 @@ def epsilon_at(parts: Parts, delta: Fraction) -> Endpoint:
         return _INFINITY
     if not parts or delta == 1:
         return _ZERO
-    if (listed := _composition(parts)) is not None:
-        return listed.epsilon(delta, _WIDTH).upper
+    if listed := _composition(parts, delta):
+        return listed[0].epsilon(delta, listed[1]).upper
     if delta == 0:
         return _INFINITY
     with working_precision(_BITS):
-        if not any(isinstance(part, RenyiBound) for part, _ in parts):
-            return _on_lattice(parts, delta, None)
         left = delta - _lost(parts)
         if not left > 0:
             return _INFINITY
@@ -109,86 +97,46 @@ def delta_at(parts: Parts, epsilon: Fraction) -> Endpoint:
         return _ONE
     if not parts:
         return _ZERO
-    if (listed := _composition(parts)) is not None:
-        return listed.delta(epsilon, _WIDTH).upper
+    if listed := _composition(parts):
+        return listed[0].delta(epsilon, listed[1]).upper
     with working_precision(_BITS):
-        if not any(isinstance(part, RenyiBound) for part, _ in parts):
-            return min(_ONE, _on_lattice(parts, None, epsilon))
         left = renyi_to_delta(lambda orders: _curve(parts, orders), epsilon, None, _ROUGH)[0]
         return min(_lost(parts) + Fraction(left.upper), _ONE)
 
 
-def _composition(parts: Parts) -> Composition | None:
-    """The parts as uses of mechanisms, where all are; the same in whatever order they come."""
-    uses = [Use(part, times) for part, times in parts if not isinstance(part, _Bounds) and part]
-    return Composition(sorted(uses, key=repr)) if len(uses) == len(parts) else None
+def _composition(parts: Parts, delta: Fraction = _ONE) -> tuple[Composition, Fraction] | None:
+    """The parts as uses of mechanisms, where all are, the same in whatever order they come; and how
+    narrowly it is known.
 
-
-_Bounds = LossProfile | RenyiBound
-
-
-# -- by losses on a lattice ------------------------------------------------------------------------
-
-
-def _on_lattice(parts: Parts, delta: Fraction | None, epsilon: Fraction | None) -> Endpoint:
-    """Epsilon at this delta, or delta at this epsilon: in whichever direction costs more."""
-    counted, found = Counter[Mechanism | LossProfile](), arb(0)
+    delta: where it is looked at.
+    """
+    uses, width = list[Use](), _WIDTH
+    tail = min(_TAIL, delta * _LEFT_OUT) / max(sum(times for _, times in parts), 1)
     for part, times in parts:
-        counted[_plain(part)] += times
-    uses = [Use(part, n) for part, n in counted.items() if not isinstance(part, LossProfile)]
-    profiles = [(part, n) for part, n in counted.items() if isinstance(part, LossProfile)]
-    tail = _TAIL if delta is None else min(_TAIL, delta * _LEFT_OUT)
-    log_tail = float(ball(tail).log().mid())
-    ways = scenarios(uses) if uses else ((),)
-    for way in range(2 if any(not p.two_way for p, _ in profiles) else len(ways)):
-        product = product_of(ways[way % len(ways)], log_tail)
-        losses: list[tuple[Loss, int]] = [
-            *product.losses(log_tail),
-            *((profile_law(p, tail / counted.total(), way == 1), n) for p, n in profiles),
-        ]
-        *_, last = refined(
-            losses,
-            delta=None if delta is None else ball(delta),
-            epsilon=None if epsilon is None else ball(epsilon),
-            charged=product.charges(),
-            width=float(OFF_LATTICE),
-            units=_UNITS,
-        )
-        found = found.max(last.upper)
-    return enclose(found).upper
-
-
-def _plain(part: Part) -> Mechanism | LossProfile:
-    """What dominates it and has outcomes, or a profile."""
-    assert part is not None and not isinstance(part, RenyiBound)
-    if isinstance(part, LossProfile):
-        return part
-    if isinstance(part, Guaranteed):
-        return part.alike(dominating_pair(part.curve))
-    if vector(part) is not None:  # its Gaussian envelope
-        mu = Fraction(Composition([Use(part, 1)]).gdp(_ROUGH).upper)
-        return SampledShift(_ONE, mu**2, True)
-    return part
+        if part is None or isinstance(part, RenyiBound):
+            return None
+        if isinstance(part, ProfiledPair):
+            part, width = evolve(part, tail=tail), OFF_LATTICE
+        uses.append(Use(part, times))
+    return Composition(sorted(uses, key=repr)), width
 
 
 # -- by Rényi divergences -------------------------------------------------------------------------
 
 
-def _finite(part: Part) -> tuple[Part, list[LossLaw], Fraction]:
-    """What has no infinite losses: a part, or laws on a grid; and how likely these are, at most.
+def _finite(part: Mechanism | RenyiBound) -> tuple[Mechanism | RenyiBound, Fraction]:
+    """The part without its infinite losses, and how likely these are, at most.
 
     (epsilon, delta)-DP tells all with probability delta, and is epsilon-DP otherwise.
     """
-    if isinstance(part, LossProfile):
-        ways = (False,) if part.two_way else (False, True)
-        laws = [profile_law(part, _TAIL / 10**6, way) for way in ways]
-        return None, laws, max(Fraction(enclose(law.escaping().upper()).upper) for law in laws)
+    if isinstance(part, ProfiledPair):
+        return evolve(part, is_finite=True), part.lost()
     if isinstance(part, Sampled) and part.rate == 1:
-        plain, _, lost = _finite(part.mechanism)
-        return evolve(part, mechanism=plain) if lost else part, [], lost  # type: ignore[arg-type]
+        plain, lost = _finite(part.mechanism)
+        return evolve(part, mechanism=plain) if lost else part, lost  # type: ignore[arg-type]
     if isinstance(part, RandomizedResponse) and part.delta:
-        return evolve(part, delta=_ZERO), [], part.delta
-    return part, [], _ZERO
+        return evolve(part, delta=_ZERO), part.delta
+    return part, _ZERO
 
 
 @lru_cache(maxsize=32)
@@ -197,33 +145,23 @@ def _lost(parts: Parts) -> Fraction:
     with working_precision(_BITS):
         kept = arb(1)
         for part, times in parts:
-            kept *= ball(1 - _finite(part)[2]) ** times
+            kept *= ball(1 - _finite(part)[1]) ** times  # type: ignore[arg-type]
         return Fraction(enclose(1 - kept).upper)
 
 
 def _curve(parts: Parts, orders: Sequence[Fraction]) -> list[Enclosure]:
     """Rényi divergences of what has no infinite loss, at most: the sums of order a are of that."""
-    uses, found = [], [arb(0)] * len(orders)
-    for part, times in parts:
-        plain, laws, _ = _finite(part)
-        if isinstance(plain, RenyiBound):
-            more = [plain.renyi(order) for order in orders]
-        elif laws:
-            more = [
-                max(law.transform(acb(a - 1)).real.upper() for law in laws).log() / (a - 1)
-                for a in map(ball, orders)
-            ]
-        else:
-            uses.append(Use(plain, times))  # type: ignore[arg-type]
-            continue
-        found = [total + times * one for total, one in zip(found, more, strict=True)]
-    bounds = [enclose(total.upper()) for total in found]
-    if not uses:
-        return bounds
-    return [
-        one.plus(more)
-        for one, more in zip(bounds, Composition(uses).renyi_curve(orders, _ROUGH), strict=True)
+    each = [(_finite(part)[0], times) for part, times in parts]  # type: ignore[arg-type]
+    bounds = [(part, times) for part, times in each if isinstance(part, RenyiBound)]
+    uses = [Use(part, times) for part, times in each if not isinstance(part, RenyiBound)]
+    found = [
+        enclose(sum((times * part.renyi(order) for part, times in bounds), arb(0)).upper())
+        for order in orders
     ]
+    if not uses:
+        return found
+    more = Composition(uses).renyi_curve(orders, _ROUGH)
+    return [one.plus(other) for one, other in zip(found, more, strict=True)]
 
 
 @lru_cache(maxsize=64)

@@ -56,7 +56,7 @@ from ...mechanisms.reach import Reach
 from ...mechanisms.schemes import with_users
 from ...mechanisms.vector import VectorNoise
 from .account import Concentrated, Part, Repeated, SampledConcentrated
-from .profiles import LossProfile, NormalMixtures, SampledShift, Told
+from .profiles import LossProfile, NormalMixtures, ProfiledPair, SampledShift, Told
 
 ADD, ONE, SPECIAL = "ADD_OR_REMOVE_ONE", "REPLACE_ONE", "REPLACE_SPECIAL"
 RELATIONS = (ADD, ONE, SPECIAL)
@@ -164,23 +164,25 @@ def read(
         allowed, reader = _READERS[name]
         event.check(relation, allowed)
         for part, count in reader(event, relation):
+            if isinstance(part, LossProfile):
+                part = ProfiledPair(part, _neighbours(relation))
             yield part, times * count, name
 
 
 # -- one event each -------------------------------------------------------------------------------
 
-_Parts: TypeAlias = list[tuple[Part, int]]
+_Parts: TypeAlias = list[tuple[Part | LossProfile, int]]
 _NOTHING: _Parts = []
 _ALL_TOLD: _Parts = [(None, 1)]
 _STILL = Fraction(0)  # where the noise is centred without the user
 
 
-def _by_noise(size: Any, part: Callable[[], Part]) -> _Parts:
+def _by_noise(size: Any, part: Callable[[], Part | LossProfile]) -> _Parts:
     """Infinite noise tells nothing, none tells all."""
     return _NOTHING if size == inf else [(part(), 1)] if size else _ALL_TOLD
 
 
-def _by_cost(cost: Any, part: Callable[[], Part]) -> _Parts:
+def _by_cost(cost: Any, part: Callable[[], Part | LossProfile]) -> _Parts:
     """What costs nothing tells nothing, what may cost anything tells all."""
     return _ALL_TOLD if cost == inf else [(part(), 1)] if cost else _NOTHING
 
@@ -384,10 +386,10 @@ def _with_replacement(event: Event, relation: str) -> _Parts:
     return _by_cost(square, lambda: _drawn(size, population, square)) if size else _NOTHING
 
 
-def _drawn(size: int, population: int, square: Fraction) -> LossProfile:
+def _drawn(size: int, population: int, square: Fraction) -> Mechanism | LossProfile:
     """Of so many draws, each of any record. square: of mu, of a record that is added."""
     if population == 1:
-        return SampledShift(Fraction(1), 4 * size**2 * square, True)
+        return ContinuousNoise(Shape.GAUSSIAN, square_root(1 / square), 2 * size)
     with working_precision(_BITS):
         mass = ball(Fraction(population - 1, population)) ** size
         left = 1 - mass
@@ -398,9 +400,8 @@ def _drawn(size: int, population: int, square: Fraction) -> LossProfile:
             parts.append((mass / ball(taken), SampledShift(taken, 4 * k * k * square, True)))
             left -= mass
             if left < ball(_LEAST):
-                parts.append((left.max(arb(0)) / ball(taken), SampledShift(taken, None, True)))
-                break
-    return Told(tuple(parts))
+                return Told(tuple(parts), left.max(arb(0)).upper())
+        return Told(tuple(parts), arb(0))
 
 
 _CELL = Fraction(11, 10)  # by so much the rates of one cell differ
@@ -423,7 +424,7 @@ def _truncated(event: Event, relation: str) -> _Parts:
             (weight, SampledShift(rate * most / (first + 1), 4 * square, relation != ADD))
             for first, weight in cells
         )
-        return Told(((below, plain), *full))
+        return Told(((below, plain), *full), arb(0))
 
     return _by_noise(size, part) if rate and users and most else _NOTHING
 

@@ -126,28 +126,8 @@ def optimal(uses: Sequence[Each], delta: ExactInput, width: Fraction = WIDTH) ->
     computing the optimal composition of differential privacy", TCC 2016-A.
     """
     level = exact(delta, "delta", at_least=0, at_most=1)
-    return _of_responses(
-        uses, lambda composition: composition.epsilon(level, width), width, Enclosure.infinite()
-    )
-
-
-def optimal_delta(uses: Sequence[Each], epsilon: ExactInput, width: Fraction = WIDTH) -> Enclosure:
-    """The least delta at this epsilon that follows from all (epsilon_i, delta_i)."""
-    level = exact(epsilon, "epsilon", at_least=0)
-    return _of_responses(
-        uses, lambda composition: composition.delta(level, width), width, Enclosure.exactly(1)
-    )
-
-
-def _of_responses(
-    uses: Sequence[Each],
-    measure: Callable[[Composition], Enclosure],
-    width: Fraction,
-    at_infinity: Enclosure,
-) -> Enclosure:
-    """The same number of the randomized responses that dominate the uses."""
     if any(each.epsilon.lower == _INFINITE for each in uses):
-        return at_infinity
+        return Enclosure.infinite()
     if any(each.epsilon.at_most(_LARGEST_EPSILON) is not True for each in uses):
         raise DoesNotApplyError(f"some epsilon_i is not known to be at most {_LARGEST_EPSILON}")
     digits = len(str((1 / width).__ceil__())) + _SPARE_DIGITS
@@ -160,8 +140,8 @@ def _of_responses(
         return compose(*((RandomizedResponse(at, each.delta), each.times) for at, each in pairs))
 
     low, high = responses("lower", ROUND_FLOOR), responses("upper", ROUND_CEILING)
-    lower = measure(low)
-    return Enclosure(lower.lower, (lower if low == high else measure(high)).upper)
+    lower = low.epsilon(level, width)
+    return Enclosure(lower.lower, (lower if low == high else high.epsilon(level, width)).upper)
 
 
 _Levels = Sequence[tuple[Fraction, int]]  # epsilon_i, and how often

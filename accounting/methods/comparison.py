@@ -274,21 +274,6 @@ def _optimal(composition: Composition, delta: Fraction, width: Fraction) -> Encl
     )
 
 
-def _optimal_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> Enclosure:
-    if composition.pure(width).at_most(epsilon):
-        return Enclosure.exactly(0)
-
-    def split(delta: Fraction, width: Fraction) -> tuple[Enclosure, Fraction]:
-        uses = _each_at(composition, delta / (2 * composition.times), width)
-        return classical.optimal_delta(uses, epsilon, width), delta
-
-    least = least_delta(split, width)
-    with suppress(DoesNotApplyError):
-        pure = _each_at(composition, Fraction(0), width)
-        least = least.minimum(classical.optimal_delta(pure, epsilon, width))
-    return least
-
-
 _SPLIT = "each use at its exact ε for δ/(2K), δ/2 for the theorem; or at its pure ε, if smaller"
 
 EXACT = Method("exact", "exact composition", "", Composition.epsilon, Composition.delta)
@@ -297,7 +282,7 @@ KOV = Method(
     "optimal for (ε, δ) of each use (Kairouz, Oh, Viswanath)",
     _SPLIT,
     _optimal,
-    _optimal_delta,
+    partial(_least, _optimal),
 )
 RDP = Method(
     "rdp",
