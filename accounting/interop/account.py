@@ -30,7 +30,7 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TypeAlias
 
 from attrs import evolve, frozen
@@ -38,10 +38,13 @@ from flint import arb
 
 from ...exact import Enclosure, Endpoint, ball, enclose, working_precision
 from ...exact.roots import halved
+from ...mechanisms.guaranteed import Guaranteed
 from ...mechanisms.mechanism import Mechanism, RandomizedResponse
+from ...mechanisms.moment_profile import dominating_pair
 from ...mechanisms.sampled import Sampled
 from ..composition.composed import Composition, Use
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
+from ..figure import Figure
 from ..losses.sums import OFF_LATTICE
 from .profiles import ProfiledPair
 
@@ -74,51 +77,43 @@ Part: TypeAlias = Mechanism | RenyiBound | None  # None: nothing is private
 Parts: TypeAlias = tuple[tuple[Part, int], ...]
 
 
-def epsilon_at(parts: Parts, delta: Fraction) -> Endpoint:
-    """Epsilon at this delta, at most."""
+def at_most(parts: Parts, figure: Figure) -> Endpoint:
+    """Epsilon at a delta, or delta at an epsilon >= 0, at most."""
+    of_delta, at = figure.quantity == "delta", figure.at
+    assert at is not None
     if any(part is None for part, _ in parts):
-        return _INFINITY
-    if not parts or delta == 1:
+        return _ONE if of_delta else _INFINITY
+    if not parts or (at == 1 and not of_delta):
         return _ZERO
-    if listed := _composition(parts, delta):
-        return listed[0].epsilon(delta, listed[1]).upper
-    if delta == 0:
-        return _INFINITY
+    if listed := _composition(parts, _ONE if of_delta else at):
+        composition, width = listed
+        return composition.figure(figure, width).upper
     with working_precision(_BITS):
-        left = delta - _lost(parts)
-        if not left > 0:
+        lost, curve = _lost(parts), partial(_curve, parts)
+        if of_delta:
+            return min(lost + Fraction(renyi_to_delta(curve, at, None, _ROUGH)[0].upper), _ONE)
+        if lost >= at:
             return _INFINITY
-        return renyi_to_epsilon(lambda orders: _curve(parts, orders), left, None, _ROUGH)[0].upper
+        return renyi_to_epsilon(curve, at - lost, None, _ROUGH)[0].upper
 
 
-def delta_at(parts: Parts, epsilon: Fraction) -> Endpoint:
-    """Delta at this epsilon >= 0, at most."""
-    if any(part is None for part, _ in parts):
-        return _ONE
-    if not parts:
-        return _ZERO
-    if listed := _composition(parts):
-        return listed[0].delta(epsilon, listed[1]).upper
-    with working_precision(_BITS):
-        left = renyi_to_delta(lambda orders: _curve(parts, orders), epsilon, None, _ROUGH)[0]
-        return min(_lost(parts) + Fraction(left.upper), _ONE)
-
-
-def _composition(parts: Parts, delta: Fraction = _ONE) -> tuple[Composition, Fraction] | None:
+def _composition(parts: Parts, delta: Fraction) -> tuple[Composition, Fraction] | None:
     """The parts as uses of mechanisms, where all are, the same in whatever order they come; and how
     narrowly it is known.
 
     delta: where it is looked at.
     """
-    uses, width = list[Use](), _WIDTH
-    tail = min(_TAIL, delta * _LEFT_OUT) / max(sum(times for _, times in parts), 1)
+    by_profile = any(isinstance(part, ProfiledPair) for part, _ in parts)
+    tail, uses = min(_TAIL, delta * _LEFT_OUT) / max(sum(n for _, n in parts), 1), list[Use]()
     for part, times in parts:
         if part is None or isinstance(part, RenyiBound):
             return None
         if isinstance(part, ProfiledPair):
-            part, width = evolve(part, tail=tail), OFF_LATTICE
+            part = evolve(part, tail=tail)
+        elif by_profile and isinstance(part, Guaranteed):
+            part = part.alike(dominating_pair(part.curve))
         uses.append(Use(part, times))
-    return Composition(sorted(uses, key=repr)), width
+    return Composition(sorted(uses, key=repr)), OFF_LATTICE if by_profile else _WIDTH
 
 
 # -- by Rényi divergences -------------------------------------------------------------------------
@@ -250,7 +245,8 @@ class Repeated(RenyiBound):
         mean, rest = ball(self.mean), ball(order - 1)
         if self.shape is None:  # a delta at a level that is at most log(1 + 1/(order - 1))
             level = Fraction(enclose((1 / rest).log1p()).lower)
-            return one + mean * ball(Fraction(delta_at(self.inner, level))) + mean.log() / rest
+            lost = at_most(self.inner, Figure("delta", level))
+            return one + mean * ball(lost) + mean.log() / rest
         surprise = -_success(self.mean, self.shape).log()
         more = [
             ((1 - 1 / ball(other)) * value + surprise / ball(other)).upper()
