@@ -217,9 +217,9 @@ def _discrete_laplace(event: Event, relation: str) -> _Parts:
     parameter, moved = event.number("noise_parameter"), event.field("sensitivity")
     if moved == 0:
         return _NOTHING
-    return _by_noise(
-        parameter, lambda: _of(AdditiveNoise(DiscreteLaplace(1 / parameter), moved), relation)
-    )
+    if parameter in (0, inf):  # without noise; of 0 dp_accounting says that nothing is private
+        return _ALL_TOLD
+    return [(_of(AdditiveNoise(DiscreteLaplace(1 / parameter), moved), relation), 1)]
 
 
 def _discrete_gaussian(event: Event, relation: str) -> _Parts:

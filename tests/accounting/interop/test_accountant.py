@@ -142,6 +142,7 @@ def test_blank_records_of_randomized_response():
     assert epsilon(one, SPECIAL, delta=0) == pytest.approx(math.log(0.68 * 5))
     assert epsilon(one, ONE, delta=0) == pytest.approx(math.log(0.68 / 0.08))
     assert epsilon(one, ONE, count=10, delta=0) == pytest.approx(10 * math.log(0.68 / 0.08))
+    assert epsilon(event("DiscreteLaplaceDpEvent", noise_parameter=math.inf, sensitivity=1)) > 1e9
 
 
 @pytest.mark.contract
