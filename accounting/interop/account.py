@@ -134,7 +134,6 @@ def _finite(part: Mechanism | RenyiBound) -> tuple[Mechanism | RenyiBound, Fract
     return part, _ZERO
 
 
-@lru_cache(maxsize=32)
 def _lost(parts: Parts) -> Fraction:
     """How likely some loss is infinite, at most."""
     with working_precision(_BITS):
@@ -170,18 +169,7 @@ def _inner(parts: Parts, orders: tuple[Fraction, ...]) -> list[arb]:
 
 @frozen
 class Concentrated(RenyiBound):
-    """(xi, rho)-zCDP."""
-
-    rho: Fraction
-    xi: Fraction = Fraction(0)
-
-    def renyi(self, order: Fraction) -> arb:
-        return ball(self.xi + self.rho * order)
-
-
-@frozen
-class SampledConcentrated(RenyiBound):
-    """The same of users who are sampled at this rate; fixed: in batches of one size."""
+    """(xi, rho)-zCDP of users who are sampled at this rate; fixed: in batches of one size."""
 
     rate: Fraction
     rho: Fraction
@@ -190,18 +178,14 @@ class SampledConcentrated(RenyiBound):
 
     def renyi(self, order: Fraction) -> arb:
         plain = ball(self.xi + self.rho * order)  # a sample is post-processing of all
-        if order > _MOST_SUMMED:
+        if order > _MOST_SUMMED or self.rate == 1:
             return plain
         low = math.floor(order)
-        below = arb(0) if low == 1 else self._moment(low)
-        if order == low:
-            return (below / (low - 1)).min(plain)
         part = ball(order - low)
-        return ((below * (1 - part) + self._moment(low + 1) * part) / ball(order - 1)).min(plain)
-
-    def _moment(self, order: int) -> arb:
-        """(a - 1) D_a."""
-        return _fixed_moment(self, order) if self.fixed else _moment(self, order)
+        chord = _moment(self, low) * (1 - part)
+        if part > 0:
+            chord += _moment(self, low + 1) * part
+        return (chord / ball(order - 1)).min(plain)
 
     def power(self, order: int) -> arb:
         """E_Q R^a, at most."""
@@ -209,27 +193,19 @@ class SampledConcentrated(RenyiBound):
 
 
 @lru_cache(maxsize=4096)
-def _moment(one: SampledConcentrated, a: int) -> arb:
-    q = ball(one.rate)
-    terms = (
-        math.comb(a, k) * (1 - q) ** (a - k) * q**k * (one.power(k) if k > 1 else 1)
-        for k in range(a + 1)
-    )
-    removed = sum(terms, arb(0))
-    added = 1 - q + q * one.power(a)
-    if one.rate < 1:
-        bent = (a - 1) * a * q**2 * (1 - q) ** (-a - 1) * (one.power(2) - 1) / 2
-        added = added.min(1 + bent)
-    return removed.max(added).log()
-
-
-@lru_cache(maxsize=4096)
-def _fixed_moment(one: SampledConcentrated, a: int) -> arb:
-    q, second = ball(one.rate), one.power(2)
-    total = 1 + math.comb(a, 2) * q**2 * (4 * (second - 1)).min(2 * second)
-    for k in range(3, a + 1):
-        total += 2 * math.comb(a, k) * q**k * one.power(k)
-    return total.log()
+def _moment(one: Concentrated, a: int) -> arb:
+    """(a - 1) D_a."""
+    if a == 1:
+        return arb(0)
+    q, powers = ball(one.rate), [arb(1), arb(1), *(one.power(k) for k in range(2, a + 1))]
+    if one.fixed:
+        total = 1 + math.comb(a, 2) * q**2 * (4 * (powers[2] - 1)).min(2 * powers[2])
+        more = (2 * math.comb(a, k) * q**k * powers[k] for k in range(3, a + 1))
+        return sum(more, total).log()
+    terms = (math.comb(a, k) * (1 - q) ** (a - k) * q**k * powers[k] for k in range(a + 1))
+    added = 1 - q + q * powers[a]
+    bent = (a - 1) * a * q**2 * (1 - q) ** (-a - 1) * (powers[2] - 1) / 2
+    return sum(terms, arb(0)).max(added.min(1 + bent)).log()
 
 
 @frozen

@@ -42,7 +42,7 @@ from attrs import frozen
 from flint import arb
 
 from ...exact import ParameterError, ball, enclose, exact, refine, whole, working_precision
-from ...exact.square_root import square_root
+from ...exact.square_root import square_root, squared
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.dominating import RenyiCurve
 from ...mechanisms.fixed_size import FixedSize
@@ -55,7 +55,7 @@ from ...mechanisms.pair import FinitePair
 from ...mechanisms.reach import Reach
 from ...mechanisms.schemes import with_users
 from ...mechanisms.vector import VectorNoise
-from .account import Concentrated, Part, Repeated, SampledConcentrated
+from .account import Concentrated, Part, Repeated
 from .profiles import LossProfile, NormalMixtures, ProfiledPair, SampledShift, Told
 
 ADD, ONE, SPECIAL = "ADD_OR_REMOVE_ONE", "REPLACE_ONE", "REPLACE_SPECIAL"
@@ -264,7 +264,7 @@ def _guaranteed(event: Event, relation: str) -> _Parts:
 def _concentrated(event: Event, relation: str) -> _Parts:
     rho, xi = event.number("rho"), event.number("xi", Fraction(0))
     if xi:
-        return _by_cost(rho + xi, lambda: Concentrated(rho, xi))
+        return _by_cost(rho + xi, lambda: Concentrated(Fraction(1), rho, xi))
     return _by_cost(rho, lambda: Guaranteed(RenyiCurve(rho), _neighbours(relation)))
 
 
@@ -312,7 +312,7 @@ def _repeated(event: Event, relation: str) -> _Parts:
 
 def _poisson(event: Event, relation: str) -> _Parts:
     rate, inner = event.number("sampling_probability", at_most=1), event.inner()
-    square, xi, is_gaussian = _same_sample(inner)
+    square, xi, is_gaussian = _same_sample(event)
     if square is None:
         return _other_sampled(event, inner, rate, relation)
     if not rate:
@@ -320,7 +320,7 @@ def _poisson(event: Event, relation: str) -> _Parts:
     if not is_gaussian and (square or xi):
         if square + xi != inf:
             event.check(relation, _LESS, " of a `ZCDpEvent`")
-        return _by_cost(square + xi, lambda: SampledConcentrated(rate, square / 2, xi))
+        return _by_cost(square + xi, lambda: Concentrated(rate, square / 2, xi))
     if relation != ONE:
         return _by_cost(
             square,
@@ -360,7 +360,7 @@ def _sizes(event: Event) -> tuple[int, int]:
 
 def _without_replacement(event: Event, relation: str) -> _Parts:
     size, population = _sizes(event)
-    square, xi, is_gaussian = _same_sample(event.inner())
+    square, xi, is_gaussian = _same_sample(event)
     if size > population:
         raise ParameterError(f"{event.name}: sample_size must be at most source_dataset_size")
     if square is None:
@@ -369,7 +369,7 @@ def _without_replacement(event: Event, relation: str) -> _Parts:
         return _NOTHING
     if not is_gaussian:
         rate = Fraction(size, population)
-        return _by_cost(square + xi, lambda: SampledConcentrated(rate, square / 2, xi, fixed=True))
+        return _by_cost(square + xi, lambda: Concentrated(rate, square / 2, xi, fixed=True))
 
     def part() -> Mechanism:
         noise = ContinuousNoise(Shape.GAUSSIAN, square_root(1 / square), 2)
@@ -380,7 +380,7 @@ def _without_replacement(event: Event, relation: str) -> _Parts:
 
 def _with_replacement(event: Event, relation: str) -> _Parts:
     size, population = _sizes(event)
-    square, _, is_gaussian = _same_sample(event.inner())
+    square, _, is_gaussian = _same_sample(event)
     if square is None or not is_gaussian:
         raise event.unsupported(f" of {event.inner().name}")
     return _by_cost(square, lambda: _drawn(size, population, square)) if size else _NOTHING
@@ -444,32 +444,30 @@ def _batches(others: int, rate: Fraction, most: int) -> list[tuple[int, arb]]:
     return [*found, (first, left)]
 
 
-def _same_sample(inner: Event) -> tuple[Any, Any, bool]:
+def _same_sample(event: Event) -> tuple[Any, Any, bool]:
     """What all events of one sample say together: mu^2 = 2 rho, xi, and is it Gaussian noise?
 
     Gaussians of one sample are one Gaussian, also where they are chosen one after another. None
     where there are others.
     """
-    name, nothing = inner.name, Fraction(0)
-    if name == "NoOpDpEvent":
-        return nothing, nothing, True
-    if name == "GaussianDpEvent":
-        size = inner.number("noise_multiplier")
-        return (inf if not size else nothing if size == inf else 1 / size**2), nothing, True
-    if name == "ZCDpEvent":
-        return 2 * inner.number("rho"), inner.number("xi", nothing), False
-    if name == "SelfComposedDpEvent":
-        count = inner.whole("count")
-        square, xi, known = _same_sample(inner.inner())
-        if square is None or not count:
-            return square if square is None else nothing, nothing, known
-        return count * square, count * xi, known
-    if name == "ComposedDpEvent":
-        each = [_same_sample(Event(one)) for one in inner.field("events")]
-        if not any(square is None for square, _, _ in each):
-            total = sum((square for square, _, _ in each), nothing)
-            return total, sum((xi for _, xi, _ in each), nothing), all(one for _, _, one in each)
-    return None, nothing, False
+    square, xi, is_gaussian = Fraction(0), Fraction(0), True
+    try:
+        found = list(read(event.field("event"), ADD))
+    except UnsupportedEventError:
+        return None, xi, False
+    for part, times, name in found:
+        is_gaussian &= name == "GaussianDpEvent"
+        if name not in ("GaussianDpEvent", "ZCDpEvent"):
+            return None, xi, False
+        if part is None:
+            square = inf  # type: ignore[assignment]
+        elif isinstance(part, ContinuousNoise):
+            square += times * squared(part.move)
+        elif isinstance(part, Concentrated):
+            square, xi = square + 2 * times * part.rho, xi + times * part.xi
+        elif isinstance(part, Guaranteed):
+            square += 2 * times * part.curve.bound
+    return square, xi, is_gaussian
 
 
 _EVERY, _LESS = RELATIONS, (ADD, SPECIAL)

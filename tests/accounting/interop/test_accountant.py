@@ -170,10 +170,10 @@ def test_what_is_known_by_divergences_alone(one, relation):
 
 def test_two_outcomes_of_sampled_zcdp():
     """Randomized response of epsilon is epsilon^2/2-zCDP: its divergences lie below the bound."""
-    from exactdp.accounting.interop.account import SampledConcentrated
+    from exactdp.accounting.interop.account import Concentrated
 
     for size in ("0.5", "2"):
-        bound = SampledConcentrated(Fraction(1, 10), Fraction(size) ** 2 / 2)
+        bound = Concentrated(Fraction(1, 10), Fraction(size) ** 2 / 2)
         spec = f"randomized-response:epsilon={size},neighbours=add-remove,poisson=0.1"
         for order in ("1.5", "2", "3.7", "20"):
             most = bound.renyi(Fraction(order))
