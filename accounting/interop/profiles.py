@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
 from attrs import evolve, frozen
 from flint import arb, ctx
 
@@ -194,14 +195,14 @@ class NormalMixtures(LossProfile):
 
     def _about(self, level: float) -> float:
         """Where log dP/dQ is this, in floats."""
-        sides = [[(math.log(w), float(m)) for w, m in side] for side in (self.p, self.q)]
-
-        def log_density(side: list[tuple[float, float]], z: float) -> float:
-            logs = [log + m * z - m * m / 2 for log, m in side]
-            return max(logs) + math.log(sum(math.exp(one - max(logs)) for one in logs))
+        sides = [
+            np.array([(math.log(w), m, m * m / 2) for w, m in side], float).T
+            for side in (self.p, self.q)
+        ]
 
         def excess(z: float) -> float:
-            return log_density(sides[0], z) - log_density(sides[1], z) - level
+            p, q = (float(np.logaddexp.reduce(log + m * z - half)) for log, m, half in sides)
+            return p - q - level
 
         return float_root(excess, -_BEYOND, _BEYOND, 1e-15)
 

@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
+from functools import partial, reduce
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
@@ -215,18 +215,15 @@ def _split(
     """The smaller result of both splits. theorem: uses, delta' and width to a bound."""
     if delta == 0:
         raise DoesNotApplyError("needs delta above 0")
-    least: Enclosure | None = None
-    reason = ""
+    found, reasons = list[Enclosure](), list[str]()
     for share, slack in ((delta / (2 * composition.times), delta / 2), (Fraction(0), delta)):
         try:
-            value = theorem(_each_at(composition, share, width), slack, width)
+            found.append(theorem(_each_at(composition, share, width), slack, width))
         except DoesNotApplyError as error:
-            reason = reason or str(error)
-            continue
-        least = value if least is None else least.minimum(value)
-    if least is None:
-        raise DoesNotApplyError(reason)
-    return least
+            reasons.append(str(error))
+    if not found:
+        raise DoesNotApplyError(reasons[0])
+    return reduce(Enclosure.minimum, found)
 
 
 def _least(
