@@ -38,7 +38,7 @@ from functools import partial
 from math import inf
 from typing import Any, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 from flint import arb
 
 from ...exact import ParameterError, ball, enclose, exact, refine, whole, working_precision
@@ -191,10 +191,9 @@ def _neighbours(relation: str) -> str:
     return "replace" if relation == ONE else "add-remove"
 
 
-def _of(mechanism: Mechanism, relation: str, rate: Fraction = Fraction(1)) -> Mechanism:
-    """The mechanism for these neighbours, users sampled at a rate."""
-    sampled = {"poisson": str(rate)} if rate != 1 else {}
-    return with_users({"neighbours": _neighbours(relation)} | sampled, mechanism)
+def _of(mechanism: Mechanism, relation: str) -> Mechanism:
+    """The mechanism for these neighbours."""
+    return with_users({"neighbours": _neighbours(relation)}, mechanism)
 
 
 def _noise(shape: Shape, event: Event, relation: str) -> _Parts:
@@ -310,27 +309,56 @@ def _repeated(event: Event, relation: str) -> _Parts:
 # -- of samples -----------------------------------------------------------------------------------
 
 
+def _sample(event: Event) -> _Parts:
+    """What is done with one sample, as one part of neighbours that differ by one user.
+
+    Gaussians of one sample are one Gaussian, also where they are chosen one after another; with
+    zCDP they are zCDP. Of all else a single use.
+    """
+    inner = event.inner()
+    try:
+        found = list(read(inner.source, ADD))
+    except UnsupportedEventError as error:
+        raise event.unsupported(f" of {inner.name}") from error
+    names = {name for *_, name in found}
+    if len(found) == 1 and found[0][1] == 1 and names <= _SAMPLED:
+        return [found[0][:2]]
+    if not names <= {"GaussianDpEvent", "ZCDpEvent"}:
+        raise event.unsupported(f" of {inner.name}")
+    rho, xi = Fraction(0), Fraction(0)
+    for part, times, _ in found:
+        if part is None:
+            return _ALL_TOLD
+        if isinstance(part, ContinuousNoise):
+            rho += times * squared(part.move) / 2
+        elif isinstance(part, Concentrated):
+            rho, xi = rho + times * part.rho, xi + times * part.xi
+        elif isinstance(part, Guaranteed):
+            rho += times * part.curve.bound
+    if names == {"GaussianDpEvent"}:
+        return [(_of(ContinuousNoise(Shape.GAUSSIAN, square_root(1 / (2 * rho))), ADD), 1)]
+    return [(Concentrated(Fraction(1), rho, xi), 1)] if found else _NOTHING
+
+
+def _gaussian(event: Event, part: object) -> ContinuousNoise:
+    if isinstance(part, ContinuousNoise) and part.shape is Shape.GAUSSIAN:
+        return part
+    raise event.unsupported(f" of {event.inner().name}")
+
+
 def _poisson(event: Event, relation: str) -> _Parts:
-    rate, inner = event.number("sampling_probability", at_most=1), event.inner()
-    square, xi, is_gaussian = _same_sample(event)
-    if square is None:
-        return _other_sampled(event, inner, rate, relation)
-    if not rate:
+    """Of one record that another replaces only Gaussian noise; of a user who takes part all."""
+    rate, found = event.number("sampling_probability", at_most=1), _sample(event)
+    ((part, _),) = found or _ALL_TOLD
+    if not found or not rate:
         return _NOTHING
-    if not is_gaussian and (square or xi):
-        if square + xi != inf:
-            event.check(relation, _LESS, " of a `ZCDpEvent`")
-        return _by_cost(square + xi, lambda: Concentrated(rate, square / 2, xi))
-    if relation != ONE:
-        return _by_cost(
-            square,
-            lambda: _of(ContinuousNoise(Shape.GAUSSIAN, square_root(1 / square)), relation, rate),
-        )
-
-    def part() -> NormalMixtures:
-        return _replaced(rate, Fraction(refine(lambda: ball(square).sqrt(), width=_LEAST).upper))
-
-    return _by_cost(square, part)
+    if part is None:
+        return _ALL_TOLD
+    if relation == ONE and isinstance(part, ContinuousNoise) and part.shape is Shape.GAUSSIAN:
+        move = part.move
+        return [(_replaced(rate, Fraction(refine(lambda: ball(move), width=_LEAST).upper)), 1)]
+    event.check(relation, _LESS, f" of a `{event.inner().name}`")
+    return [(evolve(part, rate=rate), 1)]  # type: ignore[misc]
 
 
 def _replaced(rate: Fraction, moved: Fraction) -> NormalMixtures:
@@ -339,69 +367,50 @@ def _replaced(rate: Fraction, moved: Fraction) -> NormalMixtures:
     return NormalMixtures((still, (rate, moved)), (still, (rate, -moved)))
 
 
-def _other_sampled(event: Event, inner: Event, rate: Fraction, relation: str) -> _Parts:
-    """What is a single use of noise or a guarantee: where one user takes part or not."""
-    if inner.name not in _SAMPLED:
-        raise event.unsupported(f" of {inner.name}")
-    event.check(relation, _LESS, f" of a `{inner.name}`")
-    if not rate:
+def _batch(event: Event, draw: Callable[[Any, int, int], Part | LossProfile]) -> _Parts:
+    """What is done with a sample of a fixed size. draw: that, its size, and of how many."""
+    size, population = event.whole("sample_size"), event.whole("source_dataset_size", 1)
+    found = _sample(event)
+    ((part, _),) = found or _ALL_TOLD
+    if not found or not size:
         return _NOTHING
-    _, reader = _READERS[inner.name]
-    given = {"neighbours": "add-remove", "poisson": str(rate)}
-    return [
-        (part if part is None else with_users(given, part), count)  # type: ignore[arg-type]
-        for part, count in reader(inner, ONE)
-    ]
-
-
-def _sizes(event: Event) -> tuple[int, int]:
-    return event.whole("sample_size"), event.whole("source_dataset_size", 1)
+    return _ALL_TOLD if part is None else [(draw(part, size, population), 1)]
 
 
 def _without_replacement(event: Event, relation: str) -> _Parts:
-    size, population = _sizes(event)
-    square, xi, is_gaussian = _same_sample(event)
-    if size > population:
-        raise ParameterError(f"{event.name}: sample_size must be at most source_dataset_size")
-    if square is None:
-        raise event.unsupported(f" of {event.inner().name}")
-    if not size:
-        return _NOTHING
-    if not is_gaussian:
-        rate = Fraction(size, population)
-        return _by_cost(square + xi, lambda: Concentrated(rate, square / 2, xi, fixed=True))
-
-    def part() -> Mechanism:
-        noise = ContinuousNoise(Shape.GAUSSIAN, square_root(1 / square), 2)
+    def draw(part: Any, size: int, population: int) -> Mechanism | Concentrated:
+        if size > population:
+            raise ParameterError(f"{event.name}: sample_size must be at most source_dataset_size")
+        if isinstance(part, Concentrated):
+            return evolve(part, rate=Fraction(size, population), fixed=True)
+        noise = ContinuousNoise(Shape.GAUSSIAN, _gaussian(event, part).scale, 2)
         return noise if size == population else FixedSize(noise, size, population)
 
-    return _by_cost(square, part)
+    return _batch(event, draw)
 
 
 def _with_replacement(event: Event, relation: str) -> _Parts:
-    size, population = _sizes(event)
-    square, _, is_gaussian = _same_sample(event)
-    if square is None or not is_gaussian:
-        raise event.unsupported(f" of {event.inner().name}")
-    return _by_cost(square, lambda: _drawn(size, population, square)) if size else _NOTHING
+    """Of so many draws, each of any record."""
 
+    def draw(part: Any, size: int, population: int) -> Mechanism | LossProfile:
+        scale = _gaussian(event, part).scale
+        if population == 1:
+            return ContinuousNoise(Shape.GAUSSIAN, scale, 2 * size)
+        with working_precision(_BITS):
+            mass = ball(Fraction(population - 1, population)) ** size
+            left = 1 - mass
+            taken = Fraction(enclose(left.upper()).upper)  # no less: a larger rate dominates
+            parts: list[tuple[arb, LossProfile]] = []
+            for k in range(1, size + 1):
+                mass *= ball(Fraction(size - k + 1, k * (population - 1)))
+                square = 4 * k * k / squared(scale)
+                parts.append((mass / ball(taken), SampledShift(taken, square, True)))
+                left -= mass
+                if left < ball(_LEAST):
+                    return Told(tuple(parts), left.max(arb(0)).upper())
+            return Told(tuple(parts), arb(0))
 
-def _drawn(size: int, population: int, square: Fraction) -> Mechanism | LossProfile:
-    """Of so many draws, each of any record. square: of mu, of a record that is added."""
-    if population == 1:
-        return ContinuousNoise(Shape.GAUSSIAN, square_root(1 / square), 2 * size)
-    with working_precision(_BITS):
-        mass = ball(Fraction(population - 1, population)) ** size
-        left = 1 - mass
-        taken = Fraction(enclose(left.upper()).upper)  # no less: a larger rate dominates
-        parts: list[tuple[arb, LossProfile]] = []
-        for k in range(1, size + 1):
-            mass *= ball(Fraction(size - k + 1, k * (population - 1)))
-            parts.append((mass / ball(taken), SampledShift(taken, 4 * k * k * square, True)))
-            left -= mass
-            if left < ball(_LEAST):
-                return Told(tuple(parts), left.max(arb(0)).upper())
-        return Told(tuple(parts), arb(0))
+    return _batch(event, draw)
 
 
 _CELL = Fraction(11, 10)  # by so much the rates of one cell differ
@@ -444,40 +453,14 @@ def _batches(others: int, rate: Fraction, most: int) -> list[tuple[int, arb]]:
     return [*found, (first, left)]
 
 
-def _same_sample(event: Event) -> tuple[Any, Any, bool]:
-    """What all events of one sample say together: mu^2 = 2 rho, xi, and is it Gaussian noise?
-
-    Gaussians of one sample are one Gaussian, also where they are chosen one after another. None
-    where there are others.
-    """
-    square, xi, is_gaussian = Fraction(0), Fraction(0), True
-    try:
-        found = list(read(event.field("event"), ADD))
-    except UnsupportedEventError:
-        return None, xi, False
-    for part, times, name in found:
-        is_gaussian &= name == "GaussianDpEvent"
-        if name not in ("GaussianDpEvent", "ZCDpEvent"):
-            return None, xi, False
-        if part is None:
-            square = inf  # type: ignore[assignment]
-        elif isinstance(part, ContinuousNoise):
-            square += times * squared(part.move)
-        elif isinstance(part, Concentrated):
-            square, xi = square + 2 * times * part.rho, xi + times * part.xi
-        elif isinstance(part, Guaranteed):
-            square += 2 * times * part.curve.bound
-    return square, xi, is_gaussian
-
-
 _EVERY, _LESS = RELATIONS, (ADD, SPECIAL)
-_SAMPLED = (
+_SAMPLED = {
     "LaplaceDpEvent",
     "DiscreteLaplaceDpEvent",
     "EpsilonDeltaDpEvent",
     "ExponentialMechanismDpEvent",
     "PermuteAndFlipDpEvent",
-)
+}
 _READERS: dict[str, tuple[Sequence[str], Callable[[Event, str], _Parts]]] = {
     "NoOpDpEvent": (_EVERY, lambda event, relation: _NOTHING),
     "NonPrivateDpEvent": (_EVERY, lambda event, relation: _ALL_TOLD),
