@@ -309,35 +309,40 @@ def _repeated(event: Event, relation: str) -> _Parts:
 # -- of samples -----------------------------------------------------------------------------------
 
 
-def _sample(event: Event) -> _Parts:
-    """What is done with one sample, as one part of neighbours that differ by one user.
+def _sample(
+    event: Event, is_empty: bool, drawn: Callable[[Any], Mechanism | Concentrated | LossProfile]
+) -> _Parts:
+    """What is done with one sample. drawn: the same of one part for everybody, by who is drawn.
 
     Gaussians of one sample are one Gaussian, also where they are chosen one after another; with
-    zCDP they are zCDP. Of all else a single use.
+    zCDP they are zCDP. Of all else a single use. The part is of neighbours that differ by a user.
     """
     inner = event.inner()
     try:
         found = list(read(inner.source, ADD))
     except UnsupportedEventError as error:
         raise event.unsupported(f" of {inner.name}") from error
-    names = {name for *_, name in found}
-    if len(found) == 1 and found[0][1] == 1 and names <= _SAMPLED:
-        return [found[0][:2]]
-    if not names <= {"GaussianDpEvent", "ZCDpEvent"}:
+    names, is_single = {name for *_, name in found}, [times for _, times, _ in found] == [1]
+    if not (names <= _ADDING or (names <= _SAMPLED and is_single)):
         raise event.unsupported(f" of {inner.name}")
+    if is_empty or not found:
+        return _NOTHING
+    if any(part is None for part, *_ in found):
+        return _ALL_TOLD
+    if names <= _SAMPLED:
+        return [(drawn(found[0][0]), 1)]
     rho, xi = Fraction(0), Fraction(0)
     for part, times, _ in found:
-        if part is None:
-            return _ALL_TOLD
         if isinstance(part, ContinuousNoise):
             rho += times * squared(part.move) / 2
-        elif isinstance(part, Concentrated):
-            rho, xi = rho + times * part.rho, xi + times * part.xi
         elif isinstance(part, Guaranteed):
             rho += times * part.curve.bound
+        elif isinstance(part, Concentrated):
+            rho, xi = rho + times * part.rho, xi + times * part.xi
     if names == {"GaussianDpEvent"}:
-        return [(_of(ContinuousNoise(Shape.GAUSSIAN, square_root(1 / (2 * rho))), ADD), 1)]
-    return [(Concentrated(Fraction(1), rho, xi), 1)] if found else _NOTHING
+        noise = ContinuousNoise(Shape.GAUSSIAN, square_root(1 / (2 * rho)))
+        return [(drawn(_of(noise, ADD)), 1)]
+    return [(drawn(Concentrated(Fraction(1), rho, xi)), 1)]
 
 
 def _gaussian(event: Event, part: object) -> ContinuousNoise:
@@ -347,18 +352,17 @@ def _gaussian(event: Event, part: object) -> ContinuousNoise:
 
 
 def _poisson(event: Event, relation: str) -> _Parts:
-    """Of one record that another replaces only Gaussian noise; of a user who takes part all."""
-    rate, found = event.number("sampling_probability", at_most=1), _sample(event)
-    ((part, _),) = found or _ALL_TOLD
-    if not found or not rate:
-        return _NOTHING
-    if part is None:
-        return _ALL_TOLD
-    if relation == ONE and isinstance(part, ContinuousNoise) and part.shape is Shape.GAUSSIAN:
-        move = part.move
-        return [(_replaced(rate, Fraction(refine(lambda: ball(move), width=_LEAST).upper)), 1)]
-    event.check(relation, _LESS, f" of a `{event.inner().name}`")
-    return [(evolve(part, rate=rate), 1)]  # type: ignore[misc]
+    """Where another record replaces one, of Gaussian noise only."""
+    rate = event.number("sampling_probability", at_most=1)
+
+    def drawn(part: Any) -> Mechanism | Concentrated | LossProfile:
+        if relation == ONE and isinstance(part, ContinuousNoise) and part.shape is Shape.GAUSSIAN:
+            most = refine(lambda: ball(part.move), width=_LEAST).upper
+            return _replaced(rate, Fraction(most))
+        event.check(relation, _LESS, f" of a `{event.inner().name}`")
+        return evolve(part, rate=rate)  # type: ignore[no-any-return]
+
+    return _sample(event, not rate, drawn)
 
 
 def _replaced(rate: Fraction, moved: Fraction) -> NormalMixtures:
@@ -367,18 +371,10 @@ def _replaced(rate: Fraction, moved: Fraction) -> NormalMixtures:
     return NormalMixtures((still, (rate, moved)), (still, (rate, -moved)))
 
 
-def _batch(event: Event, draw: Callable[[Any, int, int], Part | LossProfile]) -> _Parts:
-    """What is done with a sample of a fixed size. draw: that, its size, and of how many."""
-    size, population = event.whole("sample_size"), event.whole("source_dataset_size", 1)
-    found = _sample(event)
-    ((part, _),) = found or _ALL_TOLD
-    if not found or not size:
-        return _NOTHING
-    return _ALL_TOLD if part is None else [(draw(part, size, population), 1)]
-
-
 def _without_replacement(event: Event, relation: str) -> _Parts:
-    def draw(part: Any, size: int, population: int) -> Mechanism | Concentrated:
+    size, population = event.whole("sample_size"), event.whole("source_dataset_size", 1)
+
+    def drawn(part: Any) -> Mechanism | Concentrated:
         if size > population:
             raise ParameterError(f"{event.name}: sample_size must be at most source_dataset_size")
         if isinstance(part, Concentrated):
@@ -386,13 +382,14 @@ def _without_replacement(event: Event, relation: str) -> _Parts:
         noise = ContinuousNoise(Shape.GAUSSIAN, _gaussian(event, part).scale, 2)
         return noise if size == population else FixedSize(noise, size, population)
 
-    return _batch(event, draw)
+    return _sample(event, not size, drawn)
 
 
 def _with_replacement(event: Event, relation: str) -> _Parts:
     """Of so many draws, each of any record."""
+    size, population = event.whole("sample_size"), event.whole("source_dataset_size", 1)
 
-    def draw(part: Any, size: int, population: int) -> Mechanism | LossProfile:
+    def drawn(part: Any) -> Mechanism | LossProfile:
         scale = _gaussian(event, part).scale
         if population == 1:
             return ContinuousNoise(Shape.GAUSSIAN, scale, 2 * size)
@@ -410,7 +407,7 @@ def _with_replacement(event: Event, relation: str) -> _Parts:
                     return Told(tuple(parts), left.max(arb(0)).upper())
             return Told(tuple(parts), arb(0))
 
-    return _batch(event, draw)
+    return _sample(event, not size, drawn)
 
 
 _CELL = Fraction(11, 10)  # by so much the rates of one cell differ
@@ -454,6 +451,7 @@ def _batches(others: int, rate: Fraction, most: int) -> list[tuple[int, arb]]:
 
 
 _EVERY, _LESS = RELATIONS, (ADD, SPECIAL)
+_ADDING = {"GaussianDpEvent", "ZCDpEvent"}
 _SAMPLED = {
     "LaplaceDpEvent",
     "DiscreteLaplaceDpEvent",

@@ -82,6 +82,10 @@ class Offer:
         return self.processed or self.composition
 
 
+def _listed(offers: Sequence[Offer]) -> tuple[Offer, ...]:
+    return tuple(offers)
+
+
 @frozen
 class Choices:
     """All ways to take part `count` times in what is on offer, at most so often in each.
@@ -89,7 +93,7 @@ class Choices:
     Raises ParameterError where less is on offer, or for offers of different neighbours.
     """
 
-    offers: tuple[Offer, ...] = field(converter=tuple)
+    offers: tuple[Offer, ...] = field(converter=_listed)
     count: int = field(converter=parameters.count)
 
     def __attrs_post_init__(self) -> None:
