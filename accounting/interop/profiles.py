@@ -12,20 +12,18 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 from flint import arb, ctx
 
 from ...exact import ball, spend, working_precision
 from ...exact.precision import enclose
 from ...exact.roots import first_met_near, float_root
-from ...exact.square_root import square_root
 from ...mechanisms.listed_pair import ListedPair, Masses
 from ..divergences.privacy_profile import Event, overlooked, shortfall, value_at
 from ..envelope.cells import upper
-from ..losses.continuous.sampled_gaussian import SampledGaussian
 from ..losses.listed import of_profile
 
 _BITS = 256
@@ -37,17 +35,12 @@ _BEYOND = 1000.0  # deviations
 _FARTHEST = 150  # levels from which on losses are taken for infinite
 
 
-class LossProfile:
-    """One use, in one direction: a family is a subclass that bounds H."""
+class Profiled(Protocol):
+    """What one use costs, in one direction."""
 
-    def at_most(self, level: arb, reverse: bool) -> arb:
-        """H(e^level), level >= 0, at most, at the working precision; reverse: of (Q, P)."""
-        raise NotImplementedError
-
-    @property
-    def two_way(self) -> bool:
-        """Is the bound the same with the two datasets exchanged?"""
-        return False
+    def profile(self, level: arb) -> arb:
+        """H(e^level), level >= 0, at most, at the working precision."""
+        ...
 
 
 class _Side(NamedTuple):
@@ -59,19 +52,19 @@ class _Side(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _side(profile: LossProfile, tail: Fraction, reverse: bool) -> _Side:
+def _side(one: Profiled, tail: Fraction) -> _Side:
     with working_precision(_BITS):
         step, end = ball(_STEP), math.ceil(_FARTHEST / _STEP)
 
         def is_end(k: int) -> bool:
-            return k >= end or bool(profile.at_most(k * step, reverse) <= ball(tail))
+            return k >= end or bool(one.profile(k * step) <= ball(tail))
 
         last, nodes = first_met_near(is_end, 1, 0), [0]
         while nodes[-1] < last:  # farther apart from each other farther out
             nodes.append(min(nodes[-1] + max(1, nodes[-1] // _FINE), last))
         spend(1000 * len(nodes))
         points = [k * step for k in nodes]
-        heights = [profile.at_most(at, reverse).upper().min(arb(1)) for at in points]
+        heights = [one.profile(at).upper().min(arb(1)) for at in points]
         masses = of_profile(points, heights, arb(1)).masses[1:]
         p = [mass if mass > 0 else mass.upper() for mass in masses]  # more, where it is not told
         q = [mass * (-at).exp() for mass, at in zip(p, points[1:], strict=True)]
@@ -80,14 +73,15 @@ def _side(profile: LossProfile, tail: Fraction, reverse: bool) -> _Side:
 
 @frozen
 class ProfiledPair(ListedPair):
-    """A pair that dominates whatever has this profile, or a lower one, in every list.
+    """A pair that dominates whatever has these profiles, or lower ones, in every list.
 
-    tail: of P and of Q, what may be taken to have an infinite loss. is_finite: without these.
+    ahead, back: of (P, Q), and of (Q, P). tail: of P and of Q, what may be taken to have an
+    infinite loss. is_finite: without these.
     """
 
-    profile: LossProfile
+    ahead: Profiled
+    back: Profiled
     neighbours: str
-    reverse: bool = False
     tail: Fraction = Fraction(1, 10**30)
     is_finite: bool = False
 
@@ -103,58 +97,34 @@ class ProfiledPair(ListedPair):
         return max(Fraction(enclose(side.lost).upper) for side in self._sides())
 
     def swapped(self) -> ProfiledPair:
-        return self if self.profile.two_way else evolve(self, reverse=not self.reverse)
+        return evolve(self, ahead=self.back, back=self.ahead)
 
     def reversed(self) -> ProfiledPair:
         return self.swapped()
 
     def _sides(self) -> list[_Side]:
-        ways = (False, False) if self.profile.two_way else (self.reverse, not self.reverse)
-        return [_side(self.profile, self.tail, way) for way in ways]
-
-
-@frozen
-class SampledShift(LossProfile):
-    """Of N(mu, 1) against N(0, 1), of a user who takes part at this rate.
-
-    square: of mu. two_way: the user is in the first dataset either way round, as of batches of a
-    fixed size (`mechanisms.fixed_size`).
-    """
-
-    rate: Fraction
-    square: Fraction
-    two_way: bool = False
-
-    def at_most(self, level: arb, reverse: bool) -> arb:
-        removing = self.two_way or not reverse
-        return SampledGaussian(self.rate, square_root(1 / self.square), removing).profile(level)
+        return [_side(way, self.tail) for way in (self.ahead, self.back)]
 
 
 @frozen(eq=False)
-class Told(LossProfile):
+class Told:
     """One of several, drawn alike on both sides and told; all is told with probability `lost`.
 
     With what is left of 1 there is no loss.
     """
 
-    parts: tuple[tuple[arb, LossProfile], ...]
-    lost: arb
+    parts: tuple[tuple[arb, Profiled], ...]
+    lost: arb = field(factory=arb)
 
-    @property
-    def two_way(self) -> bool:
-        return all(part.two_way for _, part in self.parts)
-
-    def at_most(self, level: arb, reverse: bool) -> arb:
-        return sum(
-            (weight * part.at_most(level, reverse) for weight, part in self.parts), self.lost
-        )
+    def profile(self, level: arb) -> arb:
+        return sum((weight * part.profile(level) for weight, part in self.parts), self.lost)
 
 
 Weighted: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
 
 
 @frozen
-class NormalMixtures(LossProfile):
+class NormalMixtures:
     """Mixtures of N(m, 1), (weight, m) each; no m of P is below one of Q, so that dP/dQ rises.
 
     The best S is then all x beyond some z, which floats find, and balls say what is lost there.
@@ -164,17 +134,12 @@ class NormalMixtures(LossProfile):
     p: Weighted
     q: Weighted
 
-    @property
-    def two_way(self) -> bool:
-        return self._mirrored() == self
-
-    def _mirrored(self) -> NormalMixtures:
+    def swapped(self) -> NormalMixtures:
+        """(Q, P)."""
         p, q = (tuple((w, -m) for w, m in side) for side in (self.q, self.p))
         return NormalMixtures(p, q)
 
-    def at_most(self, level: arb, reverse: bool) -> arb:
-        if reverse:
-            return self._mirrored().at_most(level, False)
+    def profile(self, level: arb) -> arb:
         z = self._about(float(level.mid()))
         at = arb(z - _NEAR * (1 + abs(z)))
         p, q = (

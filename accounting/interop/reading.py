@@ -55,8 +55,9 @@ from ...mechanisms.pair import FinitePair
 from ...mechanisms.reach import Reach
 from ...mechanisms.schemes import with_users
 from ...mechanisms.vector import VectorNoise
+from ..losses.continuous.sampled_gaussian import SampledGaussian
 from .account import Concentrated, Part, Repeated
-from .profiles import LossProfile, NormalMixtures, ProfiledPair, SampledShift, Told
+from .profiles import NormalMixtures, Profiled, ProfiledPair, Told
 
 ADD, ONE, SPECIAL = "ADD_OR_REMOVE_ONE", "REPLACE_ONE", "REPLACE_SPECIAL"
 RELATIONS = (ADD, ONE, SPECIAL)
@@ -164,25 +165,23 @@ def read(
         allowed, reader = _READERS[name]
         event.check(relation, allowed)
         for part, count in reader(event, relation):
-            if isinstance(part, LossProfile):
-                part = ProfiledPair(part, _neighbours(relation))
             yield part, times * count, name
 
 
 # -- one event each -------------------------------------------------------------------------------
 
-_Parts: TypeAlias = list[tuple[Part | LossProfile, int]]
+_Parts: TypeAlias = list[tuple[Part, int]]
 _NOTHING: _Parts = []
 _ALL_TOLD: _Parts = [(None, 1)]
 _STILL = Fraction(0)  # where the noise is centred without the user
 
 
-def _by_noise(size: Any, part: Callable[[], Part | LossProfile]) -> _Parts:
+def _by_noise(size: Any, part: Callable[[], Part]) -> _Parts:
     """Infinite noise tells nothing, none tells all."""
     return _NOTHING if size == inf else [(part(), 1)] if size else _ALL_TOLD
 
 
-def _by_cost(cost: Any, part: Callable[[], Part | LossProfile]) -> _Parts:
+def _by_cost(cost: Any, part: Callable[[], Part]) -> _Parts:
     """What costs nothing tells nothing, what may cost anything tells all."""
     return _ALL_TOLD if cost == inf else [(part(), 1)] if cost else _NOTHING
 
@@ -292,8 +291,9 @@ def _mixture(event: Event, relation: str) -> _Parts:
         )
     parts = [(p / total, c) for p, c in zip(odds, moves, strict=True) if p]
 
-    def part() -> NormalMixtures:
-        return NormalMixtures(tuple((p, c / sigma) for p, c in parts), ((Fraction(1), _STILL),))
+    def part() -> ProfiledPair:
+        one = NormalMixtures(tuple((p, c / sigma) for p, c in parts), ((Fraction(1), _STILL),))
+        return ProfiledPair(one, one.swapped(), _neighbours(relation))
 
     return _by_noise(sigma, part) if any(c for _, c in parts) else _NOTHING
 
@@ -310,7 +310,7 @@ def _repeated(event: Event, relation: str) -> _Parts:
 
 
 def _sample(
-    event: Event, is_empty: bool, drawn: Callable[[Any], Mechanism | Concentrated | LossProfile]
+    event: Event, is_empty: bool, drawn: Callable[[Any], Mechanism | Concentrated]
 ) -> _Parts:
     """What is done with one sample. drawn: the same of one part for everybody, by who is drawn.
 
@@ -355,10 +355,11 @@ def _poisson(event: Event, relation: str) -> _Parts:
     """Where another record replaces one, of Gaussian noise only."""
     rate = event.number("sampling_probability", at_most=1)
 
-    def drawn(part: Any) -> Mechanism | Concentrated | LossProfile:
+    def drawn(part: Any) -> Mechanism | Concentrated:
         if relation == ONE and isinstance(part, ContinuousNoise) and part.shape is Shape.GAUSSIAN:
             most = refine(lambda: ball(part.move), width=_LEAST).upper
-            return _replaced(rate, Fraction(most))
+            one = _replaced(rate, Fraction(most))
+            return ProfiledPair(one, one, "replace")
         event.check(relation, _LESS, f" of a `{event.inner().name}`")
         return evolve(part, rate=rate)  # type: ignore[no-any-return]
 
@@ -366,7 +367,10 @@ def _poisson(event: Event, relation: str) -> _Parts:
 
 
 def _replaced(rate: Fraction, moved: Fraction) -> NormalMixtures:
-    """A record that is drawn at this rate, and moves the noise by this either way."""
+    """A record that is drawn at this rate, and moves the noise by this either way.
+
+    The same with the two exchanged.
+    """
     still = (1 - rate, _STILL)
     return NormalMixtures((still, (rate, moved)), (still, (rate, -moved)))
 
@@ -389,7 +393,7 @@ def _with_replacement(event: Event, relation: str) -> _Parts:
     """Of so many draws, each of any record."""
     size, population = event.whole("sample_size"), event.whole("source_dataset_size", 1)
 
-    def drawn(part: Any) -> Mechanism | LossProfile:
+    def drawn(part: Any) -> Mechanism:
         scale = _gaussian(event, part).scale
         if population == 1:
             return ContinuousNoise(Shape.GAUSSIAN, scale, 2 * size)
@@ -397,15 +401,15 @@ def _with_replacement(event: Event, relation: str) -> _Parts:
             mass = ball(Fraction(population - 1, population)) ** size
             left = 1 - mass
             taken = Fraction(enclose(left.upper()).upper)  # no less: a larger rate dominates
-            parts: list[tuple[arb, LossProfile]] = []
+            parts: list[tuple[arb, Profiled]] = []
             for k in range(1, size + 1):
                 mass *= ball(Fraction(size - k + 1, k * (population - 1)))
-                square = 4 * k * k / squared(scale)
-                parts.append((mass / ball(taken), SampledShift(taken, square, True)))
+                parts.append((mass / ball(taken), SampledGaussian(taken, scale / (2 * k), True)))
                 left -= mass
                 if left < ball(_LEAST):
-                    return Told(tuple(parts), left.max(arb(0)).upper())
-            return Told(tuple(parts), arb(0))
+                    break
+            told = Told(tuple(parts), left.max(arb(0)).upper())
+        return ProfiledPair(told, told, "replace")
 
     return _sample(event, not size, drawn)
 
@@ -417,20 +421,25 @@ def _truncated(event: Event, relation: str) -> _Parts:
     rate, size = event.number("sampling_probability", at_most=1), event.number("noise_multiplier")
     users, most = event.whole("dataset_size"), event.whole("truncated_batch_size")
 
-    def part() -> LossProfile:
+    def part() -> ProfiledPair:
         if users > _MOST_RECORDS:
             raise ParameterError(
                 f"{event.name}: dataset_size must be at most {_MOST_RECORDS}, got {users}"
             )
-        square = 1 / size**2
-        plain = SampledShift(rate, square) if relation != ONE else _replaced(rate, 1 / size)
         with working_precision(_BITS):
             (_, below), *cells = _batches(users - 1, rate, most)
-        full = (
-            (weight, SampledShift(rate * most / (first + 1), 4 * square, relation != ADD))
-            for first, weight in cells
-        )
-        return Told(((below, plain), *full), arb(0))
+
+        def told(removing: bool) -> Told:
+            either = removing or relation != ADD
+            plain = SampledGaussian(rate, size, removing)
+            parts = [(below, plain if relation != ONE else _replaced(rate, 1 / size))]
+            for first, weight in cells:
+                full = SampledGaussian(rate * most / (first + 1), size / 2, either)
+                parts.append((weight, full))
+            return Told(tuple(parts))
+
+        ahead = told(True)
+        return ProfiledPair(ahead, ahead if relation == ONE else told(False), _neighbours(relation))
 
     return _by_noise(size, part) if rate and users and most else _NOTHING
 

@@ -297,12 +297,12 @@ def test_what_datasets_attain_is_no_more(one, relation, first, second):
     ((part, times, _),) = read(one, relation.name)
     assert times == 1
     for level in (0.0, 0.3, 1.0, 2.5):
-        for reverse, pair in ((False, (first, second)), (True, (second, first))):
+        for way, pair in ((part.ahead, (first, second)), (part.back, (second, first))):
             with working_precision(128):
-                most = float(part.profile.at_most(arb(level), reverse).upper())
+                most = float(way.profile(arb(level)).upper())
             truth = delta_of(*pair, level)
             assert truth <= most + 1e-9
-            if isinstance(part.profile, NormalMixtures):  # the pair itself
+            if isinstance(way, NormalMixtures):  # the pair itself
                 assert most <= truth + 1e-8
 
 
