@@ -36,7 +36,9 @@ _FARTHEST = 150  # levels from which on losses are taken for infinite
 
 
 class Profiled(Protocol):
-    """What one use costs, in one direction."""
+    """What one use costs, in one direction: a hashable value."""
+
+    def __hash__(self) -> int: ...
 
     def profile(self, level: arb) -> arb:
         """H(e^level), level >= 0, at most, at the working precision."""

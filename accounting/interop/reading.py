@@ -404,7 +404,9 @@ def _with_replacement(event: Event, relation: str) -> _Parts:
             parts: list[tuple[arb, Profiled]] = []
             for k in range(1, size + 1):
                 mass *= ball(Fraction(size - k + 1, k * (population - 1)))
-                parts.append((mass / ball(taken), SampledGaussian(taken, scale / (2 * k), True)))
+                parts.append(
+                    (mass / ball(taken), SampledGaussian(taken, scale / Fraction(2 * k), True))
+                )
                 left -= mass
                 if left < ball(_LEAST):
                     break
