@@ -105,14 +105,14 @@ def _composition(parts: Parts, delta: Fraction) -> tuple[Composition, Fraction] 
     """
     by_profile = any(isinstance(part, ProfiledPair) for part, _ in parts)
     tail, uses = min(_TAIL, delta * _LEFT_OUT) / max(sum(n for _, n in parts), 1), list[Use]()
-    for part, times in parts:
+    for part, count in parts:
         if part is None or isinstance(part, RenyiBound):
             return None
         if isinstance(part, ProfiledPair):
             part = evolve(part, tail=tail)
         elif by_profile and isinstance(part, Guaranteed):
             part = part.alike(dominating_pair(part.curve))
-        uses.append(Use(part, times))
+        uses.append(Use(part, count))
     return Composition(sorted(uses, key=repr)), OFF_LATTICE if by_profile else _WIDTH
 
 
@@ -145,11 +145,11 @@ def _lost(parts: Parts) -> Fraction:
 
 def _curve(parts: Parts, orders: Sequence[Fraction]) -> list[Enclosure]:
     """Rényi divergences of what has no infinite loss, at most: the sums of order a are of that."""
-    each = [(_finite(part)[0], times) for part, times in parts]  # type: ignore[arg-type]
-    bounds = [(part, times) for part, times in each if isinstance(part, RenyiBound)]
-    uses = [Use(part, times) for part, times in each if not isinstance(part, RenyiBound)]
+    finite = [(_finite(part)[0], count) for part, count in parts]  # type: ignore[arg-type]
+    bounds = [(part, count) for part, count in finite if isinstance(part, RenyiBound)]
+    uses = [Use(part, count) for part, count in finite if not isinstance(part, RenyiBound)]
     found = [
-        enclose(sum((times * part.renyi(order) for part, times in bounds), arb(0)).upper())
+        enclose(sum((count * part.renyi(order) for part, count in bounds), arb(0)).upper())
         for order in orders
     ]
     if not uses:

@@ -322,7 +322,7 @@ def _sample(
         found = list(read(inner.source, ADD))
     except UnsupportedEventError as error:
         raise event.unsupported(f" of {inner.name}") from error
-    names, is_single = {name for *_, name in found}, [times for _, times, _ in found] == [1]
+    names, is_single = {name for *_, name in found}, [count for _, count, _ in found] == [1]
     if not (names <= _ADDING or (names <= _SAMPLED and is_single)):
         raise event.unsupported(f" of {inner.name}")
     if is_empty or not found:
@@ -332,13 +332,13 @@ def _sample(
     if names <= _SAMPLED:
         return [(drawn(found[0][0]), 1)]
     rho, xi = Fraction(0), Fraction(0)
-    for part, times, _ in found:
+    for part, count, _ in found:
         if isinstance(part, ContinuousNoise):
-            rho += times * squared(part.move) / 2
+            rho += count * squared(part.move) / 2
         elif isinstance(part, Guaranteed):
-            rho += times * part.curve.bound
+            rho += count * part.curve.bound
         elif isinstance(part, Concentrated):
-            rho, xi = rho + times * part.rho, xi + times * part.xi
+            rho, xi = rho + count * part.rho, xi + count * part.xi
     if names == {"GaussianDpEvent"}:
         noise = ContinuousNoise(Shape.GAUSSIAN, square_root(1 / (2 * rho)))
         return [(drawn(_of(noise, ADD)), 1)]
@@ -410,8 +410,8 @@ def _with_replacement(event: Event, relation: str) -> _Parts:
                 left -= mass
                 if left < ball(_LEAST):
                     break
-            told = Told(tuple(parts), left.max(arb(0)).upper())
-        return ProfiledPair(told, told, "replace")
+            mixed = Told(tuple(parts), left.max(arb(0)).upper())
+        return ProfiledPair(mixed, mixed, "replace")
 
     return _sample(event, not size, drawn)
 
@@ -431,17 +431,18 @@ def _truncated(event: Event, relation: str) -> _Parts:
         with working_precision(_BITS):
             (_, below), *cells = _batches(users - 1, rate, most)
 
-        def told(removing: bool) -> Told:
-            either = removing or relation != ADD
-            plain = SampledGaussian(rate, size, removing)
+        def mixed(first_has: bool) -> Told:
+            either = first_has or relation != ADD
+            plain = SampledGaussian(rate, size, first_has)
             parts = [(below, plain if relation != ONE else _replaced(rate, 1 / size))]
             for first, weight in cells:
                 full = SampledGaussian(rate * most / (first + 1), size / 2, either)
                 parts.append((weight, full))
             return Told(tuple(parts))
 
-        ahead = told(True)
-        return ProfiledPair(ahead, ahead if relation == ONE else told(False), _neighbours(relation))
+        ahead = mixed(True)
+        back = ahead if relation == ONE else mixed(False)
+        return ProfiledPair(ahead, back, _neighbours(relation))
 
     return _by_noise(size, part) if rate and users and most else _NOTHING
 
