@@ -33,16 +33,19 @@ from ..losses.cells import Reals
 from ..mechanisms.pair import SampledPair
 
 
-def sampled_delta(rate: arb, removing: bool, level: arb, delta: Callable[[arb], arb]) -> arb:
-    """delta(level) of the sampled pair from that of the pair that it faces, at any real level."""
-    sign = 1 if removing else -1
-    odds = 1 + (sign * level).expm1() / rate
-    share, flat = (rate, -level.expm1()) if removing else (rate * level.exp() * odds, arb(0))
-    if odds <= 0:
+def sampled_delta(rate: arb, ahead: bool, level: arb, delta: Callable[[arb], arb]) -> arb:
+    """delta(level) of the sampled pair from that of the pair that it faces, at any real level.
+
+    ahead: has the first dataset the user?
+    """
+    sign = 1 if ahead else -1
+    ratio = 1 + (sign * level).expm1() / rate
+    share, flat = (rate, -level.expm1()) if ahead else (rate * level.exp() * ratio, arb(0))
+    if ratio <= 0:
         return flat
-    if not odds > 0:
-        return flat.union(arb(0)).union(arb(1) if removing else share.upper())
-    return share * delta(sign * odds.log())
+    if not ratio > 0:
+        return flat.union(arb(0)).union(arb(1) if ahead else share.upper())
+    return share * delta(sign * ratio.log())
 
 
 def loss_of(rate: arb, removing: bool, plain: arb) -> arb:
