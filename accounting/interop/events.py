@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ...exact.extra import bring
 from ...exact.number import ParameterError, ball, exact, is_list, whole
 from ...exact.precision import lower_float, working_precision
-from ...exact.rounding import float_above
+from ...exact.rounding import float_above, float_below
+from ...exact.square_root import SquareRoot
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
@@ -117,8 +119,7 @@ def to_dp_event(what: Mechanism | Composition) -> DpEvent:
 def _event(mechanism: Mechanism, events: Any) -> DpEvent:
     if isinstance(mechanism, ContinuousNoise) and mechanism.removing:
         size = mechanism.scale / mechanism.sensitivity  # in units of the sensitivity
-        with working_precision(128):
-            noise = getattr(events, _NAMES[mechanism.shape])(lower_float(ball(size)))
+        noise = getattr(events, _NAMES[mechanism.shape])(_below(size))
         if mechanism.rate == 1:
             return noise
         return events.PoissonSampledDpEvent(float_above(mechanism.rate), noise)
@@ -131,3 +132,11 @@ def _event(mechanism: Mechanism, events: Any) -> DpEvent:
             lies = 2 / (1 + ball(mechanism.epsilon).exp())
             return events.RandomizedResponseDpEvent(max(lower_float(lies), 0.0), 2)
     raise UnsupportedEventError(f"{type(mechanism).__name__} has no event in dp_accounting")
+
+
+def _below(number: Fraction | SquareRoot) -> float:
+    """The largest float that is not above; of a root, that or the next."""
+    if isinstance(number, Fraction):
+        return float_below(number)
+    near = float(number)
+    return near if Fraction(near) ** 2 <= number.square else math.nextafter(near, -math.inf)
