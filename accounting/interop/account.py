@@ -187,17 +187,14 @@ class Concentrated(RenyiBound):
             chord += _moment(self, low + 1) * part
         return (chord / ball(order - 1)).min(plain)
 
-    def power(self, order: int) -> arb:
-        """E_Q R^a, at most."""
-        return ((order - 1) * ball(self.xi + self.rho * order)).exp()
-
 
 @lru_cache(maxsize=4096)
 def _moment(one: Concentrated, a: int) -> arb:
-    """(a - 1) D_a."""
+    """(a - 1) D_a; powers: E_Q R^k, at most."""
     if a == 1:
         return arb(0)
-    q, powers = ball(one.rate), [arb(1), arb(1), *(one.power(k) for k in range(2, a + 1))]
+    more = (((k - 1) * ball(one.xi + one.rho * k)).exp() for k in range(2, a + 1))
+    q, powers = ball(one.rate), [arb(1), arb(1), *more]
     if one.fixed:
         total = 1 + math.comb(a, 2) * q**2 * (4 * (powers[2] - 1)).min(2 * powers[2])
         more = (2 * math.comb(a, k) * q**k * powers[k] for k in range(3, a + 1))
@@ -239,12 +236,8 @@ def _success(mean: Fraction, shape: Fraction) -> arb:
     """
 
     def falls_short(gamma: Fraction) -> bool:
-        return not _mean(ball(gamma), ball(shape)) >= ball(mean)
+        g, eta = ball(gamma), ball(shape)
+        share = (1 - g**eta) / eta if shape else -g.log()
+        return not (1 - g) / (g * share) >= ball(mean)
 
     return ball(halved(falls_short, Fraction(0), Fraction(1), 60)[0])
-
-
-def _mean(gamma: arb, shape: arb) -> arb:
-    if shape == 0:
-        return (1 / gamma - 1) / -gamma.log()
-    return shape * (1 - gamma) / (gamma * (1 - gamma**shape))

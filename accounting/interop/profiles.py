@@ -10,6 +10,7 @@ losses which the chords of either way round tell above 0, and of none with what 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple, Protocol, TypeAlias
@@ -144,21 +145,16 @@ class NormalMixtures:
     def profile(self, level: arb) -> arb:
         z = self._about(float(level.mid()))
         at = arb(z - _NEAR * (1 + abs(z)))
-        p, q = (
-            sum((weight * upper(at - m) for weight, m in _balls(side, ctx.prec)), arb(0))
-            for side in (self.p, self.q)
-        )
-        loss = self._log_ratio(at)
+        p, q = self._sums(lambda m: upper(at - m))
+        above, below = self._sums(lambda m: (m * (at - m / 2)).exp())
+        loss = (above / below).log()
         event = Event(p, q, shortfall(p, level, loss) + overlooked(level, loss))
         return value_at(level, event)
 
-    def _log_ratio(self, z: arb) -> arb:
-        """log dP/dQ."""
-        sums = [
-            sum((weight * (m * (z - m / 2)).exp() for weight, m in _balls(side, ctx.prec)), arb(0))
-            for side in (self.p, self.q)
-        ]
-        return (sums[0] / sums[1]).log()
+    def _sums(self, term: Callable[[arb], arb]) -> Iterator[arb]:
+        """Of P and of Q: the weights times this of their means."""
+        for side in (self.p, self.q):
+            yield sum((weight * term(m) for weight, m in _balls(side, ctx.prec)), arb(0))
 
     def _about(self, level: float) -> float:
         """Where log dP/dQ is this, in floats."""
