@@ -33,25 +33,19 @@ from ..losses.cells import Reals
 from ..mechanisms.pair import SampledPair
 
 
-def removed(rate: arb, level: arb, delta: Callable[[arb], arb]) -> arb:
-    """delta(level) of ((1-q) Q + q P, Q) from that of (P, Q), at any real level."""
-    odds = 1 + level.expm1() / rate
-    flat = -level.expm1()
-    if odds <= 0:
+def sampled_delta(rate: arb, ahead: bool, level: arb, delta: Callable[[arb], arb]) -> arb:
+    """delta(level) of the sampled pair from that of the pair that it faces, at any real level.
+
+    ahead: has the first dataset the user?
+    """
+    sign = 1 if ahead else -1
+    ratio = 1 + (sign * level).expm1() / rate
+    share, flat = (rate, -level.expm1()) if ahead else (rate * level.exp() * ratio, arb(0))
+    if ratio <= 0:
         return flat
-    if not odds > 0:
-        return flat.union(arb(0)).union(arb(1))
-    return rate * delta(odds.log())
-
-
-def added(rate: arb, level: arb, reverse: Callable[[arb], arb]) -> arb:
-    """delta(level) of (Q, (1-q) Q + q P) from that of (Q, P), at any real level."""
-    rest = 1 - level.exp() * (1 - rate)
-    if rest <= 0:
-        return arb(0)
-    if not rest > 0:
-        return arb(0).union(rest.upper())
-    return rest * reverse(level + (rate / rest).log())
+    if not ratio > 0:
+        return flat.union(arb(0)).union(arb(1) if ahead else share.upper())
+    return share * delta(sign * ratio.log())
 
 
 def loss_of(rate: arb, removing: bool, plain: arb) -> arb:

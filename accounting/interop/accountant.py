@@ -13,7 +13,8 @@ from dp_accounting import DpEvent, NeighboringRelation, PrivacyAccountant
 
 from ...exact.number import exact
 from ...exact.rounding import float_above
-from .account import Parts, delta_at, epsilon_at
+from ..figure import Figure
+from .account import Parts, at_most
 from .reading import UnsupportedEventError, read
 
 _LARGEST = 1e5
@@ -51,10 +52,10 @@ class ExactAccountant(PrivacyAccountant):  # type: ignore[misc]
     def get_epsilon(self, target_delta: float) -> float:
         """The least epsilon at this delta, rounded up. Raises ParameterError for a bad delta."""
         delta = exact(float(target_delta), "target_delta", at_least=0, at_most=1)
-        return float_above(epsilon_at(self._parts, delta))
+        return float_above(at_most(self._parts, Figure("epsilon", delta)))
 
     def get_delta(self, target_epsilon: float) -> float:
         """The least delta at this epsilon >= 0, rounded up."""
         given = min(float(target_epsilon), _LARGEST)  # delta does not rise
         epsilon = exact(given, "target_epsilon", at_least=0)
-        return min(float_above(delta_at(self._parts, epsilon)), 1.0)
+        return min(float_above(at_most(self._parts, Figure("delta", epsilon))), 1.0)

@@ -17,7 +17,7 @@ from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ..composition.composed import Composition, Use, compose
 from .account import RenyiBound
-from .profiles import LossProfile
+from .profiles import ProfiledPair
 from .reading import RELATIONS, NeighboursError, UnsupportedEventError, read
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def from_dp_event(event: DpEvent | Mapping[str, Any], relation: str | None = Non
             if last == len(tried):
                 raise
     for part, _, name in found:
-        if part is None or isinstance(part, LossProfile | RenyiBound):
+        if part is None or isinstance(part, ProfiledPair | RenyiBound):
             raise UnsupportedEventError(f"{name} cannot be accounted for here", event)
     if not found:
         raise ParameterError("event must release something: it is empty")

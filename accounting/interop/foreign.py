@@ -28,23 +28,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import partial
+from functools import partial, reduce
 from typing import TypeAlias
 
 from flint import arb
 
-from ...exact import Enclosure, Endpoint, OutOfTimeError, ParameterError, ball, enclose, refine
+from ...exact import Enclosure, OutOfTimeError, ParameterError, ball, enclose, working_precision
 from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ...mechanisms.laws.closed_forms import Gaussians
 from ...mechanisms.laws.skellam import Skellam
 from ...mechanisms.vector import VectorNoise, vector
 from ..composition.composed import Composition
 from ..methods.comparison import EXACT, METHODS, DoesNotApplyError, Method
-from ..participation.charges import surcharge
+from ..participation.odometer import Level
 
 _OPACUS_ORDERS = [*(Fraction(k, 10) for k in range(11, 110)), *map(Fraction, range(12, 64))]
 TFF_ORDERS = [Fraction(k) for k in (*range(2, 129), 256)]
 _PRV_ERROR = 0.1  # in epsilon; prv_accountant asks for one
+_BITS = 256
 _NEAR = 3000  # terms of tau that are summed one by one
 
 
@@ -90,34 +91,17 @@ def _prv(composition: Composition, delta: Fraction, width: Fraction) -> Enclosur
 _Curve: TypeAlias = Callable[[Fraction], arb]
 
 
-def _least(
-    curve: Callable[[], _Curve], orders: Sequence[Fraction], delta: Fraction, width: Fraction
-) -> Enclosure:
-    """The least over these orders of D_a - (log delta + log a)/(a - 1) + log((a - 1)/a).
-
-    curve: made anew at every precision.
-    """
+def _least(orders: Sequence[Fraction], curve: Sequence[Enclosure], delta: Fraction) -> Enclosure:
+    """The least over these orders of D_a - (log delta + log a)/(a - 1) + log((a - 1)/a)."""
     if not delta:
         return Enclosure.infinite()
-
-    def least() -> arb:
-        found, at = arb.pos_inf(), curve()
-        for order in orders:
-            found = found.min(at(order) + surcharge(order, delta))
-        return found.max(arb(0))
-
-    return refine(lambda: enclose(least()), width=width)
+    each = (Level(a, delta).report(cost) for a, cost in zip(orders, curve, strict=True))
+    return reduce(Enclosure.minimum, each).maximum(Enclosure.exactly(0))
 
 
 def _opacus(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
     _gaussians_of(composition, "Opacus")
-    curve = composition.renyi_curve(_OPACUS_ORDERS, width)
-    ends: list[Endpoint] = []
-    for end in ("lower", "upper"):
-        at = {a: Fraction(getattr(d, end)) for a, d in zip(_OPACUS_ORDERS, curve, strict=True)}
-        found = _least(lambda at=at: lambda order: ball(at[order]), _OPACUS_ORDERS, delta, width)  # type: ignore[misc]
-        ends.append(getattr(found, end))
-    return Enclosure(*ends)
+    return _least(_OPACUS_ORDERS, composition.renyi_curve(_OPACUS_ORDERS, width), delta)
 
 
 def _gaussians_of(composition: Composition, name: str) -> list[tuple[ContinuousNoise, int]]:
@@ -188,17 +172,17 @@ def _gaussians(
 
 
 def _tff(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
-    vectors = [(vector(mechanism), times) for mechanism, times in composition.uses]
-
-    def curve() -> _Curve:
+    with working_precision(_BITS):
         bounds = []
-        for one, times in vectors:
-            if one is None:
+        for mechanism, times in composition.uses:
+            if (one := vector(mechanism)) is None:
                 raise DoesNotApplyError("it is of vectors")
             bounds.append((published_renyi(one), times))
-        return lambda order: sum((times * bound(order) for bound, times in bounds), arb(0))
-
-    return _least(curve, TFF_ORDERS, delta, width)
+        curve = [
+            enclose(sum((times * bound(order) for bound, times in bounds), arb(0)))
+            for order in TFF_ORDERS
+        ]
+    return _least(TFF_ORDERS, curve, delta)
 
 
 PLD = Method(

@@ -1,192 +1,175 @@
-"""Losses that are known by a bound of their privacy profile, and laws on a grid that have it.
+"""Losses that are known by a bound of their privacy profile, and the pair that has it.
 
-H(g) = sup over S of P(S) - g Q(S), g = e^level > 0, tells everything of a pair (P, Q), and a law
+H(g) = sup over S of P(S) - g Q(S), g = e^level > 0, tells everything of a pair (P, Q), and a pair
 whose profile is nowhere below dominates it in every list (Zhu, Dong, Wang, AISTATS 2022, Theorem
-10). Chords between values at points are such a profile (`losses.listed`). Of (Q, P) it is 1 - g + g
-H(1/g).
+10). Of (Q, P) it is 1 - g + g H(1/g), so that bounds at levels >= 0 of both ways round are bounds
+at all levels. Chords between values at points are such a profile (`losses.listed`): that of the
+losses which the chords of either way round tell above 0, and of none with what is left.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
-from attrs import frozen
+import numpy as np
+from attrs import evolve, field, frozen
 from flint import arb, ctx
 
-from ...exact import ball, spend
-from ...exact.roots import first_met_near
-from ..divergences.gaussian_dp import gaussian_delta
+from ...exact import ball, spend, working_precision
+from ...exact.precision import enclose
+from ...exact.roots import first_met_near, float_root
+from ...mechanisms.listed_pair import ListedPair, Masses
+from ..divergences.privacy_profile import Event, overlooked, shortfall, value_at
 from ..envelope.cells import upper
-from ..losses.law import LossLaw
 from ..losses.listed import of_profile
-from ..sampling import removed
 
+_BITS = 256
 _STEP = Fraction(1, 10**4)  # between nodes near 0
 _FINE = 1500  # nodes between a level and e times that, about
-_NEAR = Fraction(1, 2**64)  # of a threshold
-_TURNS = 45
-_BEYOND, _FLAT = 1000.0, 1e-100  # deviations; of a slope
+_LEAST = Fraction(1, 10**60)  # of P and Q, that have no loss
+_NEAR = 2.0**-46  # of a threshold
+_BEYOND = 1000.0  # deviations
 _FARTHEST = 150  # levels from which on losses are taken for infinite
 
 
-class LossProfile:
-    """One use, in one direction: a family is a subclass that bounds H."""
+class Profiled(Protocol):
+    """What one use costs, in one direction: a hashable value."""
 
-    def at_most(self, level: arb) -> arb:
-        """H(e^level), at most, at the working precision."""
-        raise NotImplementedError
+    def __hash__(self) -> int: ...
 
-    @property
-    def two_way(self) -> bool:
-        """Is the bound the same with the two datasets exchanged?"""
-        return False
+    def profile(self, level: arb) -> arb:
+        """H(e^level), level >= 0, at most, at the working precision."""
+        ...
+
+
+class _Side(NamedTuple):
+    """Masses of the losses above 0 under P and Q, rising, and of P on an infinite one."""
+
+    p: list[arb]
+    q: list[arb]
+    lost: arb
 
 
 @lru_cache(maxsize=64)
-def profile_law(profile: LossProfile, tail: Fraction, reverse: bool = False) -> LossLaw:
-    """A law with at least this profile; reverse: that of the pair exchanged.
+def _side(one: Profiled, tail: Fraction) -> _Side:
+    with working_precision(_BITS):
+        step, end = ball(_STEP), math.ceil(_FARTHEST / _STEP)
 
-    tail: of P on the far side, what may be taken to have an infinite loss; and as little is told
-    apart from no loss on the near side.
-    """
-    step = ball(_STEP)
+        def is_end(k: int) -> bool:
+            return k >= end or bool(one.profile(k * step) <= ball(tail))
 
-    def exchanged(level: arb) -> arb:
-        g = level.exp()
-        return 1 - g + g * profile.at_most(-level)
-
-    high, low = (exchanged, profile.at_most) if reverse else (profile.at_most, exchanged)
-    end = math.ceil(_FARTHEST / _STEP)
-    last, first = (
-        first_met_near(lambda k, one=one: k >= end or bool(one(k * step) <= ball(tail)), 1, 0)  # type: ignore[misc]
-        for one in (high, low)
-    )
-    nodes = [-k for k in reversed(_places(first))] + [0, *_places(last)]
-    values = []
-    for k in nodes:
-        spend()
-        values.append(high(k * step).upper().min(arb(1)))
-    return of_profile([k * step for k in nodes], values, arb(1))
-
-
-def _places(last: int) -> list[int]:
-    """1, 2, ..., farther apart from each other farther out, up to the last."""
-    found, k = [], 0
-    while k < last:
-        k = min(k + max(1, k // _FINE), last)
-        found.append(k)
-    return found
+        last, nodes = first_met_near(is_end, 1, 0), [0]
+        while nodes[-1] < last:  # farther apart from each other farther out
+            nodes.append(min(nodes[-1] + max(1, nodes[-1] // _FINE), last))
+        spend(1000 * len(nodes))
+        points = [k * step for k in nodes]
+        heights = [one.profile(at).upper().min(arb(1)) for at in points]
+        masses = of_profile(points, heights, arb(1)).masses[1:]
+        p = [mass if mass > 0 else mass.upper() for mass in masses]  # more, where it is not told
+        q = [mass * (-at).exp() for mass, at in zip(p, points[1:], strict=True)]
+        return _Side(p, q, heights[-1])
 
 
 @frozen
-class SampledShift(LossProfile):
-    """q H_t, t = 1 + (g - 1)/q, of N(mu, 1) against N(0, 1), for g >= 1 - q.
+class ProfiledPair(ListedPair):
+    """A pair that dominates whatever has these profiles, or lower ones, in every list.
 
-    two_way: for g >= 1 both ways round, as of batches of a fixed size (`mechanisms.fixed_size`).
-    square: of mu; None where everything is told.
+    ahead, back: of (P, Q), and of (Q, P). tail: of P and of Q, what may be taken to have an
+    infinite loss. is_finite: without these.
     """
 
-    rate: Fraction
-    square: Fraction | None
-    two_way: bool = False
+    ahead: Profiled
+    back: Profiled
+    neighbours: str
+    tail: Fraction = Fraction(1, 10**30)
+    is_finite: bool = False
 
-    def at_most(self, level: arb) -> arb:
-        if self.two_way and not level >= 0:
-            g = level.exp()
-            return 1 - g + g * removed(ball(self.rate), -level, self._plain)
-        return removed(ball(self.rate), level, self._plain)
+    def masses(self) -> Masses:
+        above, below = self._sides()
+        p, q = [*below.q[::-1], arb(0), *above.p], [*below.p[::-1], arb(0), *above.q]
+        for masses, lost in ((p, above.lost), (q, below.lost)):
+            masses[len(below.p)] = (1 - lost - sum(masses, arb(0))).max(ball(_LEAST))
+        return (p, q) if self.is_finite else ([arb(0), *p, above.lost], [below.lost, *q, arb(0)])
 
-    def _plain(self, level: arb) -> arb:
-        square = self.square
-        return arb(1) if square is None else gaussian_delta(ball(square).sqrt(), level)
+    def lost(self) -> Fraction:
+        """How likely a loss is infinite, at most, whichever dataset is the first."""
+        return max(Fraction(enclose(side.lost).upper) for side in self._sides())
+
+    def swapped(self) -> ProfiledPair:
+        return evolve(self, ahead=self.back, back=self.ahead)
+
+    def reversed(self) -> ProfiledPair:
+        return self.swapped()
+
+    def _sides(self) -> list[_Side]:
+        return [_side(way, self.tail) for way in (self.ahead, self.back)]
 
 
 @frozen(eq=False)
-class Told(LossProfile):
-    """One of several, drawn alike on both sides and told; with what is left of 1, no loss."""
+class Told:
+    """One of several, drawn alike on both sides and told; all is told with probability `lost`.
 
-    parts: tuple[tuple[arb, LossProfile], ...]
+    With what is left of 1 there is no loss.
+    """
 
-    @property
-    def two_way(self) -> bool:
-        return all(part.two_way for _, part in self.parts)
+    parts: tuple[tuple[arb, Profiled], ...]
+    lost: arb = field(factory=arb)
 
-    def at_most(self, level: arb) -> arb:
-        rest = (1 - sum((weight for weight, _ in self.parts), arb(0))).max(arb(0))
-        total = rest * (-level.expm1()).max(arb(0))
-        return sum((weight * part.at_most(level) for weight, part in self.parts), total)
+    def profile(self, level: arb) -> arb:
+        return sum((weight * part.profile(level) for weight, part in self.parts), self.lost)
 
 
 Weighted: TypeAlias = tuple[tuple[Fraction, Fraction], ...]
 
 
 @frozen
-class NormalMixtures(LossProfile):
+class NormalMixtures:
     """Mixtures of N(m, 1), (weight, m) each; no m of P is below one of Q, so that dP/dQ rises.
 
-    The best S is then all x beyond some z, and with z1 <= z <= z2 H is at most P(x > z1) - g Q(x >
-    z2). Whether z lies there is told by dP/dQ at both ends.
+    The best S is then all x beyond some z, which floats find, and balls say what is lost there.
+    (Q, P) is such a pair too, of -x.
     """
 
     p: Weighted
     q: Weighted
 
-    @property
-    def two_way(self) -> bool:
-        return self.q == tuple((weight, -mean) for weight, mean in self.p)
+    def swapped(self) -> NormalMixtures:
+        """(Q, P)."""
+        p, q = (tuple((w, -m) for w, m in side) for side in (self.q, self.p))
+        return NormalMixtures(p, q)
 
-    def at_most(self, level: arb) -> arb:
-        about, slope = self._about(float(level.mid()))
-        z = ball(Fraction(about))
-        if slope > _FLAT:  # a step of Newton's more
-            z = (z - (self._log_ratio(z) - level) / slope).mid()
-        near = ball(_NEAR) * (1 + abs(z))
-        low, high = z - near, z + near
-        most = _tail(self.p, low) if self._log_ratio(low) <= level else arb(1)
-        least = _tail(self.q, high) if self._log_ratio(high) >= level else arb(0)
-        return most - level.exp() * least
+    def profile(self, level: arb) -> arb:
+        z = self._about(float(level.mid()))
+        at = arb(z - _NEAR * (1 + abs(z)))
+        p, q = self._sums(lambda m: upper(at - m))
+        above, below = self._sums(lambda m: (m * (at - m / 2)).exp())
+        loss = (above / below).log()
+        event = Event(p, q, shortfall(p, level, loss) + overlooked(level, loss))
+        return value_at(level, event)
 
-    def _log_ratio(self, z: arb) -> arb:
-        """log dP/dQ."""
-        sums = [
-            sum((weight * (m * (z - m / 2)).exp() for weight, m in _balls(side, ctx.prec)), arb(0))
+    def _sums(self, term: Callable[[arb], arb]) -> Iterator[arb]:
+        """Of P and of Q: the weights times this of their means."""
+        for side in (self.p, self.q):
+            yield sum((weight * term(m) for weight, m in _balls(side, ctx.prec)), arb(0))
+
+    def _about(self, level: float) -> float:
+        """Where log dP/dQ is this, in floats."""
+        sides = [
+            np.array([(math.log(w), m, m * m / 2) for w, m in side], float).T
             for side in (self.p, self.q)
         ]
-        return (sums[0] / sums[1]).log()
 
-    def _about(self, level: float) -> tuple[float, float]:
-        """Where log dP/dQ is this, and its slope, in floats: by Newton's method, within bounds."""
-        sides = [[(math.log(w), float(m)) for w, m in side] for side in (self.p, self.q)]
+        def excess(z: float) -> float:
+            p, q = (float(np.logaddexp.reduce(log + m * z - half)) for log, m, half in sides)
+            return p - q - level
 
-        def excess(z: float) -> tuple[float, float]:
-            values, slopes = [], []
-            for side in sides:
-                logs = [log + m * z - m * m / 2 for log, m in side]
-                top = max(logs)
-                shares = [math.exp(one - top) for one in logs]
-                total = sum(shares)
-                values.append(top + math.log(total))
-                slopes.append(sum(w * m for w, (_, m) in zip(shares, side, strict=True)) / total)
-            return values[0] - values[1] - level, slopes[0] - slopes[1]
-
-        low, high, z, slope = -_BEYOND, _BEYOND, 0.0, 0.0
-        for _ in range(_TURNS):
-            value, slope = excess(z)
-            low, high = (z, high) if value < 0 else (low, z)
-            step = value / slope if slope > _FLAT else math.inf
-            if abs(step) < 1e-15 * (1 + abs(z)):
-                break
-            z = z - step if low < z - step < high else (low + high) / 2
-        return z, slope
+        return float_root(excess, -_BEYOND, _BEYOND, 1e-15)
 
 
 @lru_cache(maxsize=64)
 def _balls(side: Weighted, bits: int) -> list[tuple[arb, arb]]:
     return [(ball(weight), ball(mean)) for weight, mean in side]
-
-
-def _tail(side: Weighted, z: arb) -> arb:
-    return sum((weight * upper(z - m) for weight, m in _balls(side, ctx.prec)), arb(0))

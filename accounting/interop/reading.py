@@ -38,11 +38,11 @@ from functools import partial
 from math import inf
 from typing import Any, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 from flint import arb
 
 from ...exact import ParameterError, ball, enclose, exact, refine, whole, working_precision
-from ...exact.square_root import square_root
+from ...exact.square_root import square_root, squared
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.dominating import RenyiCurve
 from ...mechanisms.fixed_size import FixedSize
@@ -55,8 +55,9 @@ from ...mechanisms.pair import FinitePair
 from ...mechanisms.reach import Reach
 from ...mechanisms.schemes import with_users
 from ...mechanisms.vector import VectorNoise
-from .account import Concentrated, Part, Repeated, SampledConcentrated
-from .profiles import LossProfile, NormalMixtures, SampledShift, Told
+from ..losses.continuous.sampled_gaussian import SampledGaussian
+from .account import Concentrated, Part, Repeated
+from .profiles import NormalMixtures, Profiled, ProfiledPair, Told
 
 ADD, ONE, SPECIAL = "ADD_OR_REMOVE_ONE", "REPLACE_ONE", "REPLACE_SPECIAL"
 RELATIONS = (ADD, ONE, SPECIAL)
@@ -189,10 +190,9 @@ def _neighbours(relation: str) -> str:
     return "replace" if relation == ONE else "add-remove"
 
 
-def _of(mechanism: Mechanism, relation: str, rate: Fraction = Fraction(1)) -> Mechanism:
-    """The mechanism for these neighbours, users sampled at a rate."""
-    sampled = {"poisson": str(rate)} if rate != 1 else {}
-    return with_users({"neighbours": _neighbours(relation)} | sampled, mechanism)
+def _of(mechanism: Mechanism, relation: str) -> Mechanism:
+    """The mechanism for these neighbours."""
+    return with_users({"neighbours": _neighbours(relation)}, mechanism)
 
 
 def _noise(shape: Shape, event: Event, relation: str) -> _Parts:
@@ -215,9 +215,9 @@ def _discrete_laplace(event: Event, relation: str) -> _Parts:
     parameter, moved = event.number("noise_parameter"), event.field("sensitivity")
     if moved == 0:
         return _NOTHING
-    return _by_noise(
-        parameter, lambda: _of(AdditiveNoise(DiscreteLaplace(1 / parameter), moved), relation)
-    )
+    if parameter in (0, inf):  # without noise; of 0 dp_accounting says that nothing is private
+        return _ALL_TOLD
+    return [(_of(AdditiveNoise(DiscreteLaplace(1 / parameter), moved), relation), 1)]
 
 
 def _discrete_gaussian(event: Event, relation: str) -> _Parts:
@@ -262,7 +262,7 @@ def _guaranteed(event: Event, relation: str) -> _Parts:
 def _concentrated(event: Event, relation: str) -> _Parts:
     rho, xi = event.number("rho"), event.number("xi", Fraction(0))
     if xi:
-        return _by_cost(rho + xi, lambda: Concentrated(rho, xi))
+        return _by_cost(rho + xi, lambda: Concentrated(Fraction(1), rho, xi))
     return _by_cost(rho, lambda: Guaranteed(RenyiCurve(rho), _neighbours(relation)))
 
 
@@ -291,8 +291,9 @@ def _mixture(event: Event, relation: str) -> _Parts:
         )
     parts = [(p / total, c) for p, c in zip(odds, moves, strict=True) if p]
 
-    def part() -> NormalMixtures:
-        return NormalMixtures(tuple((p, c / sigma) for p, c in parts), ((Fraction(1), _STILL),))
+    def part() -> ProfiledPair:
+        one = NormalMixtures(tuple((p, c / sigma) for p, c in parts), ((Fraction(1), _STILL),))
+        return ProfiledPair(one, one.swapped(), _neighbours(relation))
 
     return _by_noise(sigma, part) if any(c for _, c in parts) else _NOTHING
 
@@ -308,99 +309,111 @@ def _repeated(event: Event, relation: str) -> _Parts:
 # -- of samples -----------------------------------------------------------------------------------
 
 
-def _poisson(event: Event, relation: str) -> _Parts:
-    rate, inner = event.number("sampling_probability", at_most=1), event.inner()
-    square, xi, is_gaussian = _same_sample(inner)
-    if square is None:
-        return _other_sampled(event, inner, rate, relation)
-    if not rate:
+def _sample(
+    event: Event, is_empty: bool, drawn: Callable[[Any], Mechanism | Concentrated]
+) -> _Parts:
+    """What is done with one sample. drawn: the same of one part for everybody, by who is drawn.
+
+    Gaussians of one sample are one Gaussian, also where they are chosen one after another; with
+    zCDP they are zCDP. Of all else a single use. The part is of neighbours that differ by a user.
+    """
+    inner = event.inner()
+    try:
+        found = list(read(inner.source, ADD))
+    except UnsupportedEventError as error:
+        raise event.unsupported(f" of {inner.name}") from error
+    names, is_single = {name for *_, name in found}, [count for _, count, _ in found] == [1]
+    if not (names <= _ADDING or (names <= _SAMPLED and is_single)):
+        raise event.unsupported(f" of {inner.name}")
+    if is_empty or not found:
         return _NOTHING
-    if not is_gaussian and (square or xi):
-        if square + xi != inf:
-            event.check(relation, _LESS, " of a `ZCDpEvent`")
-        return _by_cost(square + xi, lambda: SampledConcentrated(rate, square / 2, xi))
-    if relation != ONE:
-        return _by_cost(
-            square,
-            lambda: _of(ContinuousNoise(Shape.GAUSSIAN, square_root(1 / square)), relation, rate),
-        )
+    if any(part is None for part, *_ in found):
+        return _ALL_TOLD
+    if names <= _SAMPLED:
+        return [(drawn(found[0][0]), 1)]
+    rho, xi = Fraction(0), Fraction(0)
+    for part, count, _ in found:
+        if isinstance(part, ContinuousNoise):
+            rho += count * squared(part.move) / 2
+        elif isinstance(part, Guaranteed):
+            rho += count * part.curve.bound
+        elif isinstance(part, Concentrated):
+            rho, xi = rho + count * part.rho, xi + count * part.xi
+    if names == {"GaussianDpEvent"}:
+        noise = ContinuousNoise(Shape.GAUSSIAN, square_root(1 / (2 * rho)))
+        return [(drawn(_of(noise, ADD)), 1)]
+    return [(drawn(Concentrated(Fraction(1), rho, xi)), 1)]
 
-    def part() -> NormalMixtures:
-        return _replaced(rate, Fraction(refine(lambda: ball(square).sqrt(), width=_LEAST).upper))
 
-    return _by_cost(square, part)
+def _gaussian(event: Event, part: object) -> ContinuousNoise:
+    if isinstance(part, ContinuousNoise) and part.shape is Shape.GAUSSIAN:
+        return part
+    raise event.unsupported(f" of {event.inner().name}")
+
+
+def _poisson(event: Event, relation: str) -> _Parts:
+    """Where another record replaces one, of Gaussian noise only."""
+    rate = event.number("sampling_probability", at_most=1)
+
+    def drawn(part: Any) -> Mechanism | Concentrated:
+        if relation == ONE and isinstance(part, ContinuousNoise) and part.shape is Shape.GAUSSIAN:
+            most = refine(lambda: ball(part.move), width=_LEAST).upper
+            one = _replaced(rate, Fraction(most))
+            return ProfiledPair(one, one, "replace")
+        event.check(relation, _LESS, f" of a `{event.inner().name}`")
+        return evolve(part, rate=rate)  # type: ignore[no-any-return]
+
+    return _sample(event, not rate, drawn)
 
 
 def _replaced(rate: Fraction, moved: Fraction) -> NormalMixtures:
-    """A record that is drawn at this rate, and moves the noise by this either way."""
+    """A record that is drawn at this rate, and moves the noise by this either way.
+
+    The same with the two exchanged.
+    """
     still = (1 - rate, _STILL)
     return NormalMixtures((still, (rate, moved)), (still, (rate, -moved)))
 
 
-def _other_sampled(event: Event, inner: Event, rate: Fraction, relation: str) -> _Parts:
-    """What is a single use of noise or a guarantee: where one user takes part or not."""
-    if inner.name not in _SAMPLED:
-        raise event.unsupported(f" of {inner.name}")
-    event.check(relation, _LESS, f" of a `{inner.name}`")
-    if not rate:
-        return _NOTHING
-    _, reader = _READERS[inner.name]
-    given = {"neighbours": "add-remove", "poisson": str(rate)}
-    return [
-        (part if part is None else with_users(given, part), count)  # type: ignore[arg-type]
-        for part, count in reader(inner, ONE)
-    ]
-
-
-def _sizes(event: Event) -> tuple[int, int]:
-    return event.whole("sample_size"), event.whole("source_dataset_size", 1)
-
-
 def _without_replacement(event: Event, relation: str) -> _Parts:
-    size, population = _sizes(event)
-    square, xi, is_gaussian = _same_sample(event.inner())
-    if size > population:
-        raise ParameterError(f"{event.name}: sample_size must be at most source_dataset_size")
-    if square is None:
-        raise event.unsupported(f" of {event.inner().name}")
-    if not size:
-        return _NOTHING
-    if not is_gaussian:
-        rate = Fraction(size, population)
-        return _by_cost(square + xi, lambda: SampledConcentrated(rate, square / 2, xi, fixed=True))
+    size, population = event.whole("sample_size"), event.whole("source_dataset_size", 1)
 
-    def part() -> Mechanism:
-        noise = ContinuousNoise(Shape.GAUSSIAN, square_root(1 / square), 2)
+    def drawn(part: Any) -> Mechanism | Concentrated:
+        if size > population:
+            raise ParameterError(f"{event.name}: sample_size must be at most source_dataset_size")
+        if isinstance(part, Concentrated):
+            return evolve(part, rate=Fraction(size, population), fixed=True)
+        noise = ContinuousNoise(Shape.GAUSSIAN, _gaussian(event, part).scale, 2)
         return noise if size == population else FixedSize(noise, size, population)
 
-    return _by_cost(square, part)
+    return _sample(event, not size, drawn)
 
 
 def _with_replacement(event: Event, relation: str) -> _Parts:
-    size, population = _sizes(event)
-    square, _, is_gaussian = _same_sample(event.inner())
-    if square is None or not is_gaussian:
-        raise event.unsupported(f" of {event.inner().name}")
-    return _by_cost(square, lambda: _drawn(size, population, square)) if size else _NOTHING
+    """Of so many draws, each of any record."""
+    size, population = event.whole("sample_size"), event.whole("source_dataset_size", 1)
 
+    def drawn(part: Any) -> Mechanism:
+        scale = _gaussian(event, part).scale
+        if population == 1:
+            return ContinuousNoise(Shape.GAUSSIAN, scale, 2 * size)
+        with working_precision(_BITS):
+            mass = ball(Fraction(population - 1, population)) ** size
+            left = 1 - mass
+            taken = Fraction(enclose(left.upper()).upper)  # no less: a larger rate dominates
+            parts: list[tuple[arb, Profiled]] = []
+            for k in range(1, size + 1):
+                mass *= ball(Fraction(size - k + 1, k * (population - 1)))
+                parts.append(
+                    (mass / ball(taken), SampledGaussian(taken, scale / Fraction(2 * k), True))
+                )
+                left -= mass
+                if left < ball(_LEAST):
+                    break
+            mixed = Told(tuple(parts), left.max(arb(0)).upper())
+        return ProfiledPair(mixed, mixed, "replace")
 
-def _drawn(size: int, population: int, square: Fraction) -> LossProfile:
-    """Of so many draws, each of any record. square: of mu, of a record that is added."""
-    if population == 1:
-        return SampledShift(Fraction(1), 4 * size**2 * square, True)
-    with working_precision(_BITS):
-        mass = ball(Fraction(population - 1, population)) ** size
-        left = 1 - mass
-        taken = Fraction(enclose(left.upper()).upper)  # no less: a larger rate dominates
-        parts: list[tuple[arb, LossProfile]] = []
-        for k in range(1, size + 1):
-            mass *= ball(Fraction(size - k + 1, k * (population - 1)))
-            parts.append((mass / ball(taken), SampledShift(taken, 4 * k * k * square, True)))
-            left -= mass
-            if left < ball(_LEAST):
-                parts.append((left.max(arb(0)) / ball(taken), SampledShift(taken, None, True)))
-                break
-    return Told(tuple(parts))
+    return _sample(event, not size, drawn)
 
 
 _CELL = Fraction(11, 10)  # by so much the rates of one cell differ
@@ -410,20 +423,26 @@ def _truncated(event: Event, relation: str) -> _Parts:
     rate, size = event.number("sampling_probability", at_most=1), event.number("noise_multiplier")
     users, most = event.whole("dataset_size"), event.whole("truncated_batch_size")
 
-    def part() -> LossProfile:
+    def part() -> ProfiledPair:
         if users > _MOST_RECORDS:
             raise ParameterError(
                 f"{event.name}: dataset_size must be at most {_MOST_RECORDS}, got {users}"
             )
-        square = 1 / size**2
-        plain = SampledShift(rate, square) if relation != ONE else _replaced(rate, 1 / size)
         with working_precision(_BITS):
             (_, below), *cells = _batches(users - 1, rate, most)
-        full = (
-            (weight, SampledShift(rate * most / (first + 1), 4 * square, relation != ADD))
-            for first, weight in cells
-        )
-        return Told(((below, plain), *full))
+
+        def mixed(first_has: bool) -> Told:
+            either = first_has or relation != ADD
+            plain = SampledGaussian(rate, size, first_has)
+            parts = [(below, plain if relation != ONE else _replaced(rate, 1 / size))]
+            for first, weight in cells:
+                full = SampledGaussian(rate * most / (first + 1), size / 2, either)
+                parts.append((weight, full))
+            return Told(tuple(parts))
+
+        ahead = mixed(True)
+        back = ahead if relation == ONE else mixed(False)
+        return ProfiledPair(ahead, back, _neighbours(relation))
 
     return _by_noise(size, part) if rate and users and most else _NOTHING
 
@@ -443,42 +462,15 @@ def _batches(others: int, rate: Fraction, most: int) -> list[tuple[int, arb]]:
     return [*found, (first, left)]
 
 
-def _same_sample(inner: Event) -> tuple[Any, Any, bool]:
-    """What all events of one sample say together: mu^2 = 2 rho, xi, and is it Gaussian noise?
-
-    Gaussians of one sample are one Gaussian, also where they are chosen one after another. None
-    where there are others.
-    """
-    name, nothing = inner.name, Fraction(0)
-    if name == "NoOpDpEvent":
-        return nothing, nothing, True
-    if name == "GaussianDpEvent":
-        size = inner.number("noise_multiplier")
-        return (inf if not size else nothing if size == inf else 1 / size**2), nothing, True
-    if name == "ZCDpEvent":
-        return 2 * inner.number("rho"), inner.number("xi", nothing), False
-    if name == "SelfComposedDpEvent":
-        count = inner.whole("count")
-        square, xi, known = _same_sample(inner.inner())
-        if square is None or not count:
-            return square if square is None else nothing, nothing, known
-        return count * square, count * xi, known
-    if name == "ComposedDpEvent":
-        each = [_same_sample(Event(one)) for one in inner.field("events")]
-        if not any(square is None for square, _, _ in each):
-            total = sum((square for square, _, _ in each), nothing)
-            return total, sum((xi for _, xi, _ in each), nothing), all(one for _, _, one in each)
-    return None, nothing, False
-
-
 _EVERY, _LESS = RELATIONS, (ADD, SPECIAL)
-_SAMPLED = (
+_ADDING = {"GaussianDpEvent", "ZCDpEvent"}
+_SAMPLED = {
     "LaplaceDpEvent",
     "DiscreteLaplaceDpEvent",
     "EpsilonDeltaDpEvent",
     "ExponentialMechanismDpEvent",
     "PermuteAndFlipDpEvent",
-)
+}
 _READERS: dict[str, tuple[Sequence[str], Callable[[Event, str], _Parts]]] = {
     "NoOpDpEvent": (_EVERY, lambda event, relation: _NOTHING),
     "NonPrivateDpEvent": (_EVERY, lambda event, relation: _ALL_TOLD),

@@ -89,33 +89,27 @@ def theorem7(uses: Sequence[Each], slack: ExactInput, width: Fraction = WIDTH) -
 
     Source: Theorem 7 of the distributed-bandits paper (ICLR 2023), stated for results in (0, 1) and
     any delta' > 0. That is false for some delta' near 1 (10,000 uses at epsilon = 0.1, delta' =
-    0.999). It follows from `advanced` where K (e^epsilon - 1) <= sqrt(2 K log(1/delta')).
+    0.999). It follows from `advanced` where that is not above it: K (e^epsilon - 1) <=
+    sqrt(2 K log(1/delta')).
     Raises DoesNotApplyError where either condition is not certain.
     """
     rest = exact(slack, "slack", above=0, at_most=1)
     found = theorem7_number(uses, rest, width)
     if found.less_than(1) is not True:
         raise DoesNotApplyError("stated for results below 1")
-    count, level = sum(each.times for each in uses), Fraction(_largest(uses).upper)
-
-    def excess() -> arb:
-        return count * ball(level).expm1() - (-2 * count * ball(rest).log()).sqrt()
-
-    sign = refine(excess, enough=lambda value: value.at_most(0) is not None)
-    if sign.at_most(0) is not True:
+    if advanced([_worst(uses)], rest, width).at_most(found.lower) is not True:
         raise DoesNotApplyError("false in general for so large a delta'")
     return found
 
 
 def theorem7_number(uses: Sequence[Each], slack: Fraction, width: Fraction = WIDTH) -> Enclosure:
     """The number of `theorem7`, whether it holds or not."""
-    worst = Each(_largest(uses), 0, sum(each.times for each in uses))
 
     def bound(levels: _Levels) -> arb:
         ((level, count),) = levels
         return 2 * ball(level) * (-2 * count * ball(slack).log()).sqrt()
 
-    return _at_both_ends([worst], bound, width)
+    return _at_both_ends([_worst(uses)], bound, width)
 
 
 def optimal(uses: Sequence[Each], delta: ExactInput, width: Fraction = WIDTH) -> Enclosure:
@@ -126,28 +120,8 @@ def optimal(uses: Sequence[Each], delta: ExactInput, width: Fraction = WIDTH) ->
     computing the optimal composition of differential privacy", TCC 2016-A.
     """
     level = exact(delta, "delta", at_least=0, at_most=1)
-    return _of_responses(
-        uses, lambda composition: composition.epsilon(level, width), width, Enclosure.infinite()
-    )
-
-
-def optimal_delta(uses: Sequence[Each], epsilon: ExactInput, width: Fraction = WIDTH) -> Enclosure:
-    """The least delta at this epsilon that follows from all (epsilon_i, delta_i)."""
-    level = exact(epsilon, "epsilon", at_least=0)
-    return _of_responses(
-        uses, lambda composition: composition.delta(level, width), width, Enclosure.exactly(1)
-    )
-
-
-def _of_responses(
-    uses: Sequence[Each],
-    measure: Callable[[Composition], Enclosure],
-    width: Fraction,
-    at_infinity: Enclosure,
-) -> Enclosure:
-    """The same number of the randomized responses that dominate the uses."""
     if any(each.epsilon.lower == _INFINITE for each in uses):
-        return at_infinity
+        return Enclosure.infinite()
     if any(each.epsilon.at_most(_LARGEST_EPSILON) is not True for each in uses):
         raise DoesNotApplyError(f"some epsilon_i is not known to be at most {_LARGEST_EPSILON}")
     digits = len(str((1 / width).__ceil__())) + _SPARE_DIGITS
@@ -160,8 +134,8 @@ def _of_responses(
         return compose(*((RandomizedResponse(at, each.delta), each.times) for at, each in pairs))
 
     low, high = responses("lower", ROUND_FLOOR), responses("upper", ROUND_CEILING)
-    lower = measure(low)
-    return Enclosure(lower.lower, (lower if low == high else measure(high)).upper)
+    lower = low.epsilon(level, width)
+    return Enclosure(lower.lower, (lower if low == high else high.epsilon(level, width)).upper)
 
 
 _Levels = Sequence[tuple[Fraction, int]]  # epsilon_i, and how often
@@ -186,5 +160,7 @@ def _summed(levels: _Levels, term: Callable[[arb], arb]) -> arb:
     return sum((count * term(ball(level)) for level, count in levels), arb(0))
 
 
-def _largest(uses: Sequence[Each]) -> Enclosure:
-    return reduce(Enclosure.maximum, (each.epsilon for each in uses))
+def _worst(uses: Sequence[Each]) -> Each:
+    """All of them as if each had the largest epsilon_i."""
+    largest = reduce(Enclosure.maximum, (each.epsilon for each in uses))
+    return Each(largest, 0, sum(each.times for each in uses))

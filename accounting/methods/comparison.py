@@ -20,9 +20,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from decimal import Decimal
 from fractions import Fraction
-from functools import partial
+from functools import partial, reduce
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
@@ -37,7 +36,6 @@ from ...exact import (
     UndecidedError,
     exact,
 )
-from ...exact.number import log_about
 from ...exact.roots import float_root
 from ...exact.search import Grid, Search
 from ..composition.composed import Composition, compose
@@ -57,11 +55,9 @@ LATE = "not finished in time"  # the remark of a method whose share of it was ov
 _NARROWER = Fraction(1, 10**4)  # a curve that is converted is so much narrower than the result
 _SIDES = Fraction(1, 1000)  # so much narrower than the least delta is what decides of one
 _FARTHEST = 64.0  # delta is sought down to 10^-(64^2)
-_NEAREST = 1e-15
+_NEAREST, _LARGEST = 1e-15, 10**300  # of what floats tell
 
 Measure: TypeAlias = Callable[[Composition, Fraction, Fraction], Enclosure]
-# (delta, width) to a number of that relative width, and the bound that it must not exceed
-Condition: TypeAlias = Callable[[Fraction, Fraction], tuple[Enclosure, Fraction]]
 
 
 def _no_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> Enclosure:
@@ -215,18 +211,15 @@ def _split(
     """The smaller result of both splits. theorem: uses, delta' and width to a bound."""
     if delta == 0:
         raise DoesNotApplyError("needs delta above 0")
-    least: Enclosure | None = None
-    reason = ""
+    found, reasons = list[Enclosure](), list[str]()
     for share, slack in ((delta / (2 * composition.times), delta / 2), (Fraction(0), delta)):
         try:
-            value = theorem(_each_at(composition, share, width), slack, width)
+            found.append(theorem(_each_at(composition, share, width), slack, width))
         except DoesNotApplyError as error:
-            reason = reason or str(error)
-            continue
-        least = value if least is None else least.minimum(value)
-    if least is None:
-        raise DoesNotApplyError(reason)
-    return least
+            reasons.append(str(error))
+    if not found:
+        raise DoesNotApplyError(reasons[0])
+    return reduce(Enclosure.minimum, found)
 
 
 def _least(
@@ -236,7 +229,7 @@ def _least(
     with suppress(DoesNotApplyError):
         if report(composition, Fraction(0), width).at_most(epsilon):
             return Enclosure.exactly(0)
-    return least_delta(lambda delta, narrow: (report(composition, delta, narrow), epsilon), width)
+    return least_delta(partial(report, composition), epsilon, width)
 
 
 def _basic(composition: Composition, delta: Fraction, width: Fraction) -> Enclosure:
@@ -274,21 +267,6 @@ def _optimal(composition: Composition, delta: Fraction, width: Fraction) -> Encl
     )
 
 
-def _optimal_delta(composition: Composition, epsilon: Fraction, width: Fraction) -> Enclosure:
-    if composition.pure(width).at_most(epsilon):
-        return Enclosure.exactly(0)
-
-    def split(delta: Fraction, width: Fraction) -> tuple[Enclosure, Fraction]:
-        uses = _each_at(composition, delta / (2 * composition.times), width)
-        return classical.optimal_delta(uses, epsilon, width), delta
-
-    least = least_delta(split, width)
-    with suppress(DoesNotApplyError):
-        pure = _each_at(composition, Fraction(0), width)
-        least = least.minimum(classical.optimal_delta(pure, epsilon, width))
-    return least
-
-
 _SPLIT = "each use at its exact ε for δ/(2K), δ/2 for the theorem; or at its pure ε, if smaller"
 
 EXACT = Method("exact", "exact composition", "", Composition.epsilon, Composition.delta)
@@ -297,7 +275,7 @@ KOV = Method(
     "optimal for (ε, δ) of each use (Kairouz, Oh, Viswanath)",
     _SPLIT,
     _optimal,
-    _optimal_delta,
+    partial(_least, _optimal),
 )
 RDP = Method(
     "rdp",
@@ -333,20 +311,33 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 # -- the least delta ------------------------------------------------------------------------------
 
 
-def least_delta(condition: Condition, width: Fraction) -> Enclosure:
-    """Enclose the least delta in (0, 1] at which the condition holds; 1 if there is none."""
+def least_delta(
+    report: Callable[[Fraction, Fraction], Enclosure], epsilon: Fraction, width: Fraction
+) -> Enclosure:
+    """Enclose the least delta in (0, 1] at which this reports at most epsilon; 1 if there is none.
+
+    report: (delta, width) to a number of that relative width.
+    """
     narrow = width * _SIDES
 
     def holds(delta: Fraction) -> bool | None:
         try:
-            value, bound = condition(delta, narrow)
+            return report(delta, narrow).at_most(epsilon)
         except DoesNotApplyError:
             return None
-        return value.at_most(bound)
 
-    delta = _located(condition, narrow)
+    def excess(y: float) -> float:
+        try:
+            value = report(_power_of_ten(-y * y), narrow)
+        except DoesNotApplyError:
+            return math.inf  # too small a delta
+        if not epsilon or not value.is_finite():
+            return -math.inf if value.at_most(epsilon) else math.inf
+        gap = (Fraction(value.lower) + Fraction(value.upper)) / (2 * epsilon) - 1
+        return float(gap) if gap < _LARGEST else math.inf
+
     search = Search(holds, Grid(Fraction(0), Fraction(1), 40), lambda *_: None, "delta")
-    lower, upper = Fraction(0), Fraction(1)
+    delta, lower, upper = _located(excess), Fraction(0), Fraction(1)
     with suppress(UndecidedError):
         lower = search.first(delta, -1, width / 4, False)
     with suppress(UndecidedError):
@@ -354,16 +345,8 @@ def least_delta(condition: Condition, width: Fraction) -> Enclosure:
     return Enclosure(upper if upper == 1 and holds(upper) is False else lower, upper)
 
 
-def _located(condition: Condition, narrow: Fraction) -> Fraction:
-    """About the least delta."""
-
-    def excess(y: float) -> float:
-        try:
-            value, bound = condition(_power_of_ten(-y * y), narrow)
-        except DoesNotApplyError:
-            return math.inf  # too small a delta
-        return _log_ratio(value, bound)
-
+def _located(excess: Callable[[float], float]) -> Fraction:
+    """About the least delta = 10^-(y^2) of which this is at most 0."""
     low, high = 0.0, 1.0
     while excess(high) <= 0:
         low, high = high, 2 * high
@@ -371,19 +354,6 @@ def _located(condition: Condition, narrow: Fraction) -> Fraction:
             return _power_of_ten(-low * low)
     y = float_root(excess, low, high, _NEAREST)
     return _power_of_ten(-y * y)
-
-
-def _log_ratio(value: Enclosure, bound: Fraction) -> float:
-    """log(value/bound), exact to the last digits near 0; infinite for a bound of 0."""
-    if value.lower == Decimal("Infinity") or not bound:
-        return -math.inf if value.at_most(bound) else math.inf
-    lower = Fraction(value.lower)
-    ratio = (lower + Fraction(value.upper)) / (2 * bound) if value.is_finite() else lower / bound
-    if ratio <= 0:
-        return -math.inf
-    if abs(ratio - 1) < Fraction(1, 2):
-        return math.log1p(float(ratio - 1))
-    return log_about(ratio)
 
 
 def _power_of_ten(exponent: float) -> Fraction:

@@ -20,6 +20,8 @@ from ...exact.roots import float_root
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import compose
 from ..composition.known import surcharge as surcharge
+from ..divergences.gaussian_dp import squared
+from ..figure import MU, Figure
 from ..scenario import Use, neighbours
 
 MOST_USES = 10**9
@@ -48,9 +50,15 @@ class Spending(ABC):
 
     charges: Charges = field(default=(), kw_only=True)
 
+    @property
     @abstractmethod
+    def figures(self) -> tuple[Figure, ...]:
+        """The numbers that add up, one for each currency; of mu its square."""
+
     def costs(self, mechanism: Mechanism, width: Fraction = WIDTH) -> tuple[Enclosure, ...]:
         """What one use costs, in every currency."""
+        costs = ((figure, compose(mechanism).figure(figure, width)) for figure in self.figures)
+        return tuple(squared(cost) if figure == MU else cost for figure, cost in costs)
 
     def charged(self, mechanism: Mechanism, times: int) -> Charges:
         """The charges with so many uses more; a mechanism used before keeps its cost.

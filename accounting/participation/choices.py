@@ -44,10 +44,10 @@ from typing import NamedTuple
 from attrs import field, frozen
 from flint import arb
 
-from ...exact import Enclosure, Endpoint, ExactInput, ParameterError, ball, whole
+from ...exact import Enclosure, Endpoint, ExactInput, ParameterError, ball
 from ...exact.budget import OutOfTimeError, spend
 from ...exact.precision import WIDTH, enclose, working_precision
-from ...mechanisms import AdditiveNoise, Mechanism, RandomizedResponse
+from ...mechanisms import AdditiveNoise, Mechanism, RandomizedResponse, parameters
 from ...mechanisms.laws.closed_forms import AttainsLimit
 from ..composition import divergence
 from ..composition.composed import Composition, Use
@@ -82,10 +82,6 @@ class Offer:
         return self.processed or self.composition
 
 
-def _read_count(value: ExactInput) -> int:
-    return whole(value, "count", at_least=1)
-
-
 def _listed(offers: Sequence[Offer]) -> tuple[Offer, ...]:
     return tuple(offers)
 
@@ -98,7 +94,7 @@ class Choices:
     """
 
     offers: tuple[Offer, ...] = field(converter=_listed)
-    count: int = field(converter=_read_count)
+    count: int = field(converter=parameters.count)
 
     def __attrs_post_init__(self) -> None:
         most = sum(offer.times for offer in self.offers)
@@ -161,25 +157,23 @@ class Choices:
 
     def _attained(self, order: Sequence[int], delta: Fraction) -> Endpoint:
         """What is released, post-processing of what is composed, costs at least; 0 out of time."""
-        pairs = [
-            Use(pair[0], use.times * times)
-            for index, times in self.filled(order)
-            for use in self.offers[index].released.uses
-            if (pair := one_pair(use.mechanism)) is not None
-        ]
+        uses = self._uses(order, [offer.released for offer in self.offers])
+        pairs = [(one_pair(mechanism), times) for mechanism, times in uses]
+        attained = [Use(pair[0], times) for pair, times in pairs if pair is not None]
         with suppress(OutOfTimeError):
-            if pairs:
-                return Composition(pairs).epsilon(delta, _ROUGH, work=_ROUGH_WORK).lower
+            if attained:
+                return Composition(attained).epsilon(delta, _ROUGH, work=_ROUGH_WORK).lower
         return Fraction(0)
 
     def _chosen(self, order: Sequence[int]) -> Composition:
-        return Composition(
-            [
-                Use(use.mechanism, use.times * times)
-                for index, times in self.filled(order)
-                for use in self.offers[index].composition.uses
-            ]
-        )
+        return Composition(self._uses(order, [offer.composition for offer in self.offers]))
+
+    def _uses(self, order: Sequence[int], each: Sequence[Composition]) -> list[Use]:
+        return [
+            Use(use.mechanism, use.times * times)
+            for index, times in self.filled(order)
+            for use in each[index].uses
+        ]
 
     def _on_a_grid(self, delta: Fraction) -> _Menu:
         """Laws that dominate each offer, on a grid that suits how far losses spread."""

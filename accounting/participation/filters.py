@@ -68,8 +68,8 @@ from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import compose
 from ..divergences.conversion import zcdp_to_epsilon
-from ..divergences.gaussian_dp import largest_mu, squared
-from ..figure import read_epsilon, read_failure, read_mu, read_order, read_rho
+from ..divergences.gaussian_dp import largest_mu
+from ..figure import PURE, Figure, read_epsilon, read_failure, read_mu, read_order, read_rho
 from .charges import (
     MOST_USES,
     Charges,
@@ -110,17 +110,13 @@ class Filter(Spending):
         assert isinstance(found, Fraction)
         return found
 
-    @abstractmethod
     def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
-        """What one use costs."""
+        """What one use costs: the number that is limited, of mu its square."""
+        return self.costs(mechanism, width)[0]
 
     @abstractmethod
     def guarantee(self, delta: ExactInput) -> Enclosure:
         """The epsilon of (epsilon, delta)-DP of all uses that the filter ever accepts, together."""
-
-    def costs(self, mechanism: Mechanism, width: Fraction = WIDTH) -> tuple[Enclosure, ...]:
-        """`cost` alone."""
-        return (self.cost(mechanism, width),)
 
     def spent(self) -> Enclosure:
         """What all accepted uses cost together."""
@@ -192,11 +188,9 @@ class PureFilter(Filter):
     (True, False)
     """
 
-    epsilon: Fraction = field(converter=read_epsilon)
+    figures = (PURE,)
 
-    def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
-        """Its pure epsilon."""
-        return compose(mechanism).pure(width)
+    epsilon: Fraction = field(converter=read_epsilon)
 
     def guarantee(self, delta: ExactInput = 0) -> Enclosure:
         exact(delta, "delta", at_least=0, at_most=1)
@@ -240,9 +234,10 @@ class RenyiFilter(Filter):
             chosen = best_order_for(mechanism, level, failure)
         return RenyiFilter(chosen, _room(level, failure, chosen))
 
-    def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
-        """Its Rényi divergence of the filter's order."""
-        return compose(mechanism).renyi(self.order, width)
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """The Rényi divergence of this order."""
+        return (Figure("renyi", self.order),)
 
     def guarantee(self, delta: ExactInput) -> Enclosure:
         failure = exact(delta, "delta", above=0, at_most=1)
@@ -262,7 +257,7 @@ class ZcdpFilter(Filter):
     True
     """
 
-    limits = "rho"
+    limits, figures = "rho", (Figure("zcdp"),)
 
     rho: Fraction = field(converter=read_rho)
 
@@ -276,10 +271,6 @@ class ZcdpFilter(Filter):
         level, failure = read_epsilon(epsilon), read_failure(delta)
         order = best_order(level, failure)
         return ZcdpFilter(_room(level, failure, order, order))
-
-    def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
-        """The rho of its zCDP."""
-        return compose(mechanism).zcdp(width)
 
     def guarantee(self, delta: ExactInput) -> Enclosure:
         return zcdp_to_epsilon(self.rho, exact(delta, "delta", above=0, at_most=1)).value
@@ -297,6 +288,8 @@ class GaussianFilter(Filter):
     True
     """
 
+    figures = (Figure("gdp"),)
+
     mu: Fraction = field(converter=read_mu)
 
     @property
@@ -309,10 +302,6 @@ class GaussianFilter(Filter):
         """The largest mu (to about 1e-11) of which mu-GDP is this (epsilon, delta)-DP."""
         level, failure = read_epsilon(epsilon), read_failure(delta)
         return GaussianFilter(_shaved(Fraction(largest_mu(level, failure))))
-
-    def cost(self, mechanism: Mechanism, width: Fraction = WIDTH) -> Enclosure:
-        """The square of the mu of its GDP."""
-        return squared(compose(mechanism).gdp(width))
 
     def guarantee(self, delta: ExactInput) -> Enclosure:
         failure = exact(delta, "delta", above=0, at_most=1)

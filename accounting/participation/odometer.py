@@ -50,12 +50,11 @@ from typing import NamedTuple, Self
 
 from attrs import evolve, field, frozen
 
-from ...exact import WIDTH, Enclosure, ExactInput, ParameterError, exact, refine
+from ...exact import Enclosure, ExactInput, ParameterError, exact, refine
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import Mechanism
 from ..composition.composed import compose
-from ..divergences.gaussian_dp import squared
-from ..figure import read_failure
+from ..figure import MU, PURE, Figure, read_failure
 from .charges import Spending, best_order, read_times, surcharge, total
 
 _TARGETS = tuple(Fraction(2) ** power for power in range(-3, 6))  # 1/8 ... 32
@@ -120,11 +119,10 @@ class RenyiOdometer(Odometer):
         shared = self._shared(self.targets)
         return tuple(Level(best_order(target, share), share) for target, share in shared)
 
-    def costs(self, mechanism: Mechanism, width: Fraction = WIDTH) -> tuple[Enclosure, ...]:
-        """At each level, then the pure epsilon."""
-        one = compose(mechanism)
-        orders = [level.order for level in self.levels]
-        return *one.renyi_curve(orders, width), one.pure(width)
+    @property
+    def figures(self) -> tuple[Figure, ...]:
+        """The Rényi divergence at each level, then the pure epsilon."""
+        return *(Figure("renyi", level.order) for level in self.levels), PURE
 
     def epsilon(self) -> Enclosure:
         """The report: the least over all levels, 0 before anything is spent.
@@ -151,9 +149,7 @@ class GaussianOdometer(Odometer):
     True
     """
 
-    def costs(self, mechanism: Mechanism, width: Fraction = WIDTH) -> tuple[Enclosure, ...]:
-        """The square of the mu of its GDP."""
-        return (squared(compose(mechanism).gdp(width)),)
+    figures = (MU,)
 
     def spent(self) -> Enclosure:
         """The sum of the squares of all mu."""

@@ -22,7 +22,7 @@ from flint import acb, arb
 
 from ....exact.number import ball
 from ....losses.cells import Reals
-from ...sampling import added, loss_of, losses_of, removed
+from ...sampling import loss_of, losses_of, sampled_delta
 from ..law import LossLaw
 
 Tail: TypeAlias = tuple[arb, arb]  # P and Q of all losses that are at least so large
@@ -72,8 +72,7 @@ class SampledNoise(LossLaw):
 
     def profile(self, level: arb) -> arb:
         """delta(level) of one use."""
-        through = removed if self.removing else added
-        return through(ball(self.rate), level, self.plain_delta)
+        return sampled_delta(ball(self.rate), self.removing, level, self.plain_delta)
 
     def tail(self, level: arb) -> Tail:
         """P and Q of all losses that are at least this."""

@@ -7,7 +7,7 @@ import oracles
 import pytest
 from mpmath import mpf
 
-from exactdp.accounting.interop.account import SampledConcentrated
+from exactdp.accounting.interop.account import Concentrated
 from exactdp.exact.precision import enclose, working_precision
 
 
@@ -21,7 +21,7 @@ def test_sampled_users(rate: str, order: str) -> None:
 
     with mpmath.workdps(30):
         truth = mpmath.log(mpmath.quad(moment, range(-30, 36, 6))) / (a - 1)
-    bound = SampledConcentrated(Fraction(rate), Fraction(1, 8))
+    bound = Concentrated(Fraction(rate), Fraction(1, 8))
     with working_precision(96):
         found = Fraction(enclose(bound.renyi(Fraction(order))).upper)
     assert oracles.exactly(truth) * (1 - Fraction(1, 10**15)) <= found

@@ -17,7 +17,6 @@ from exactdp.accounting.methods.classical import (
     advanced,
     basic,
     optimal,
-    optimal_delta,
     theorem7,
     theorem7_number,
 )
@@ -53,9 +52,6 @@ def test_optimal_is_the_composition_of_randomized_responses(uses: list[tuple[str
     with mpmath.workdps(60):
         pair = all_outcomes(uses)
         spent = 1 - mpmath.fprod(1 - oracles.real(share) for _, share in uses)
-        for level in ("0", "0.4", "1.2", "4"):
-            found = optimal_delta(each(uses), level)
-            oracles.assert_holds(found, truth.delta(pair, oracles.real(level)), 1e-12)
         for goal in ("0.2", "0.01", "1e-5"):
             found = optimal(each(uses), goal)
             if oracles.real(goal) < spent:
@@ -129,7 +125,6 @@ def test_enclosures_of_epsilon_go_through() -> None:
         lambda uses: advanced(uses, "1e-6"),
         lambda uses: theorem7_number(uses, Fraction("1e-6")),
         lambda uses: optimal(uses, "1e-6"),
-        lambda uses: optimal_delta(uses, "0.6"),
     ):
         found = theorem(vague)
         assert found.lower == theorem(low).lower
