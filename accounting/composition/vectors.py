@@ -34,11 +34,8 @@ from ...mechanisms.protocols.federated.rounding import Stochastic
 from ...mechanisms.rounded import RoundedReach
 from ...mechanisms.sampled import RandomRate, bare
 from ...mechanisms.vector import VectorNoise, vector
-from ..envelope import (
-    NoEnvelopeError,
-    distance,
-    rounded_renyi,
-)
+from ..envelope.rounded import rounded_renyi
+from ..envelope.unit import NoEnvelopeError, distance
 from ..figure import RHO, Figure
 from ..scenario import Use
 from . import divergence

@@ -161,23 +161,6 @@ def zcdp_to_delta(
     return renyi_to_delta(_line(known), epsilon, _limit(known), width)
 
 
-def zcdp_to_epsilon_simple(
-    rho: ExactInput, delta: ExactInput, width: Fraction = WIDTH
-) -> Enclosure:
-    """rho + 2 sqrt(rho log(1/delta)): simpler and never smaller than `zcdp_to_epsilon`.
-
-    Source: Bun, Steinke, "Concentrated differential privacy", TCC 2016-B, Proposition 1.3; with
-    rho = e^2/2 it reads e (sqrt(2 log(1/delta)) + e/2).
-    """
-    cost = exact(rho, "rho", at_least=0)
-    level = exact(delta, "delta", at_least=0, at_most=1)
-    if cost == 0 or level == 1:
-        return Enclosure.exactly(cost)
-    if level == 0:
-        return Enclosure.infinite()
-    return refine(lambda: ball(cost) + 2 * (-ball(cost) * ball(level).log()).sqrt(), width=width)
-
-
 def pure_to_zcdp(epsilon: ExactInput, width: Fraction = WIDTH) -> Enclosure:
     """The least rho of every epsilon-DP mechanism: epsilon tanh(epsilon/2).
 

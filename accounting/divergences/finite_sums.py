@@ -99,7 +99,7 @@ def _listed(pair: Pair, bits: int) -> Listed:
         return Listed(*pair.masses())
     if isinstance(pair, WrappedPair):
         spend(_LISTED * pair.modulus)
-        p = residues(pair.law, pair.modulus)
+        p = residues(pair.law, pair.modulus, ctx.prec)
         return Listed(p, [p[(x - pair.shift) % pair.modulus] for x in range(pair.modulus)])
     if isinstance(pair, ResponsePair):
         odds, hidden = ball(pair.epsilon).exp(), ball(1 - pair.delta)
@@ -150,14 +150,17 @@ def split(outcomes: Listed, odds: arb) -> tuple[arb, arb, arb]:
 def renyi_sums(outcomes: Listed, order: arb, powers: int = 0) -> list[arb]:
     """sum P^order Q^(1-order) L^j for j = 0, ..., powers; infinite where Q = 0 < P."""
     spend(_LISTED * len(outcomes.p))
+    both = [(p, q) for p, q in zip(outcomes.p, outcomes.q, strict=True) if p != 0]
+    if any(q == 0 for _, q in both):
+        return [arb.pos_inf()] * (powers + 1)
+    return moments([p for p, _ in both], [(p / q).log() for p, q in both], order, powers)
+
+
+def moments(masses: Sequence[arb], losses: Sequence[arb], order: arb, powers: int) -> list[arb]:
+    """sum P e^((order-1) L) L^j for j = 0, ..., powers, of P's masses and the losses."""
     sums = [arb(0)] * (powers + 1)
-    for p, q in zip(outcomes.p, outcomes.q, strict=True):
-        if p == 0:
-            continue
-        if q == 0:
-            return [arb.pos_inf()] * (powers + 1)
-        loss = (p / q).log()
-        term = p * ((order - 1) * loss).exp()
+    for mass, loss in zip(masses, losses, strict=True):
+        term = mass * ((order - 1) * loss).exp()
         for power in range(powers + 1):
             sums[power] += term
             term *= loss
@@ -192,11 +195,6 @@ def best_event(outcomes: Listed, order: arb) -> arb:
 
 
 # -- reduced mod m ---------------------------------------------------------------------------------
-
-
-def residues(law: Law, modulus: int) -> list[arb]:
-    """Enclose P(X = c mod m) for c = 0, ..., m - 1."""
-    return list(_residues(law, modulus, ctx.prec))
 
 
 def outside_masses(pair: Reducible) -> tuple[arb, arb]:
@@ -235,9 +233,10 @@ def image_excess(law: Law, modulus: int, farthest: int) -> arb:
 
 
 @lru_cache(maxsize=4)
-def _residues(law: Law, modulus: int, bits: int) -> tuple[arb, ...]:
+def residues(law: Law, modulus: int, bits: int) -> list[arb]:
+    """Enclose P(X = c mod m) for c = 0, ..., m - 1. Kept: other shifts have the same."""
     reach = _reach(law, modulus, bits)
-    return tuple(_fourier(law, modulus) if reach is None else _summed(law, modulus, reach))
+    return _fourier(law, modulus) if reach is None else _summed(law, modulus, reach)
 
 
 def _reach(law: Law, modulus: int, bits: int) -> int | None:

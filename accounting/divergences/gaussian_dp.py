@@ -67,9 +67,8 @@ from ...exact.rounding import is_infinite
 from ...exact.square_root import SquareRoot, square_root
 from ...mechanisms.pair import Pair, ResponsePair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair
-from ..envelope import NoEnvelopeError, unit_parameter
 from ..envelope.cells import quantile, upper
-from ..envelope.unit import largest_window
+from ..envelope.unit import NoEnvelopeError, largest_window, unit_parameter
 from ..figure import PURE, RHO, Figure
 from .finite_sums import Listed, dominating, is_listed, listed, unreduced
 from .largest_loss import largest_loss

@@ -37,7 +37,7 @@ from ...mechanisms.pair import (
     TwoWayPair,
 )
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
-from ..envelope import NoEnvelopeError, unit_parameter
+from ..envelope.unit import NoEnvelopeError, unit_parameter
 from .finite_sums import (
     best_event,
     image_excess,

@@ -6,7 +6,8 @@ Of the pair that is faced, let A and B be the laws, l = log A/B the loss: positi
     removing  ((1-q) Q + q P, Q):  B r^a,      r = 1 - q + q e^l,    L = log r,   A = P, B = Q,
     adding    (Q, (1-q) Q + q P):  A r^(1-a),  r = 1 - q + q e^-l,   L = -log r,  A = Q, B = P,
 
-each times L^j. A window is summed in balls. As |L| <= |l| on either side, what lies outside is
+each times L^j: the first law's mass, B r or A, times e^((a-1) L) L^j. A window is summed in balls.
+As |L| <= |l| on either side, what lies outside is
 
 *Left of it*, where l >= m (the end's l, which rises from there on, or the limit to which it falls).
 Removing: r <= c e^l, c = q + (1-q) e^-m, makes it at most c^a times the sum of A^a B^(1-a) l^j.
@@ -43,10 +44,11 @@ from ...exact.number import ball
 from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi, RenyiSeries
 from ...mechanisms.pair import SampledPair
 from ...mechanisms.shift_pair import ShiftPair
-from .finite_sums import Listed, two_way_sum
+from ..sampling import loss_of
+from .finite_sums import Listed, moments, two_way_sum
 
 _Grid: TypeAlias = "NDArray[np.int64]"
-_Columns: TypeAlias = tuple[list[arb], list[arb], list[arb]]  # log p, the loss and log r
+_Columns: TypeAlias = tuple[list[arb], list[arb]]  # masses of the first law, and losses L
 
 _MOST_TERMS = 12_000_000
 _MOST_SEARCHED = 20_000  # outcomes of a sum of sampled noise with derivatives
@@ -67,7 +69,7 @@ class RenyiSums:
     def __init__(self, pair: ShiftPair | SampledPair) -> None:
         facing = pair if isinstance(pair, ShiftPair) else pair.facing
         assert isinstance(facing, ShiftPair)
-        self.facing, self.law, self.shift = facing, facing.law, facing.shift
+        self.law, self.shift = facing.law, facing.shift
         self.rate, self.removing = Fraction(1), True
         if isinstance(pair, SampledPair):
             self.rate, self.removing = pair.rate, pair.removing
@@ -76,6 +78,7 @@ class RenyiSums:
         self.length = max(_BLOCK, 2 * self.shift, min(8 * spread, _LONGEST_BLOCK))
         self.bulk = lru_cache(maxsize=None)(self._bulk)
         self.after = lru_cache(maxsize=None)(self._after)
+        self.end = lru_cache(maxsize=None)(self._end)
 
     def at(self, order: Fraction) -> arb:
         """M(order), order > 1."""
@@ -94,7 +97,8 @@ class RenyiSums:
         low, high = self.bulk(_rounded(order))
         if powers and self.rate < 1 and high - low > _MOST_SEARCHED:
             raise DoesNotApplyError(f"{high - low} outcomes are too many to search all orders")
-        sums = self._inside(order, low, high, powers)
+        spend(_ORDER + _TERM * (high - low) * (powers + 2))
+        sums = moments(*self.between(low, high), ball(order), powers)
         for power in range(powers + 1):
             rest = self._left(order, low, power) + self._right(high, power)
             sums[power] += (-rest).union(rest) if power % 2 else arb(0).union(rest)
@@ -103,13 +107,11 @@ class RenyiSums:
     def two_way(self, order: Fraction) -> arb:
         """1 + sum over r > 1 of Q (r^a - r)(1 - r^-a), removing; left of the window below Q r^a."""
         low, high = self.bulk(_rounded(order))
-        logs, losses, ratios = self.between(low, high)
-        q = [(log - loss).exp() for log, loss in zip(logs, losses, strict=True)]
-        p = [b * r.exp() for b, r in zip(q, ratios, strict=True)]
-        total = two_way_sum(Listed(p, q), ball(order))
+        p, losses = self.between(low, high)
+        q = [mass * (-loss).exp() for mass, loss in zip(p, losses, strict=True)]
         if not losses[-1] <= 0:
             return arb.pos_inf()
-        return total + arb(0).union(self._left(order, low, 0))
+        return two_way_sum(Listed(p, q), ball(order)) + arb(0).union(self._left(order, low, 0))
 
     def between(self, low: int, high: int) -> _Columns:
         """Of x = low, ..., high, block by block as orders need them."""
@@ -117,7 +119,7 @@ class RenyiSums:
             raise ArithmeticError(
                 f"a Rényi sum over {high - low} outcomes is too long (at most {_MOST_TERMS})"
             )
-        columns: _Columns = [], [], []
+        columns: _Columns = [], []
         for index in range(low // self.length, high // self.length + 1):
             first = max(low - index * self.length, 0)
             last = high + 1 - index * self.length
@@ -127,35 +129,23 @@ class RenyiSums:
 
     @lru_cache(maxsize=_MOST_BLOCKS)  # noqa: B019
     def _block(self, index: int) -> _Columns:
-        shift, first = self.shift, index * self.length
+        first, shift = index * self.length, self.shift
         spend(_FIRST * self.length)
-        logs = [p.log() for p in self.law.balls(first - shift, first + self.length - 1)]
-        losses = [p - q for p, q in zip(logs[shift:], logs, strict=False)]
+        masses = self.law.balls(first - shift, first + self.length - 1)
+        logs = [mass.log() for mass in masses]
+        plain = [a - b for a, b in zip(logs[shift:], logs, strict=False)]
         if self.rate == 1:
-            return logs[shift:], losses, losses
-        rate, sign = ball(self.rate), 1 if self.removing else -1
-        return logs[shift:], losses, [(rate * (sign * one).expm1()).log1p() for one in losses]
+            return masses[shift:], plain
+        losses = [loss_of(ball(self.rate), self.removing, loss) for loss in plain]
+        if not self.removing:
+            return masses[shift:], losses
+        return [b * loss.exp() for b, loss in zip(masses, losses, strict=False)], losses
 
     def within(self, order: Fraction) -> tuple[int, int, arb]:
         """A window low, ..., high around the bulk, and the part of M(order) that it has."""
         low, high = self.bulk(_rounded(order))
         outside = self._left(order, low, 0) + self._right(high, 0)
         return low, high, (self.at(order) - outside).max(arb(0))
-
-    def _inside(self, order: Fraction, low: int, high: int, powers: int) -> list[arb]:
-        spend(_ORDER + _TERM * (high - low) * (powers + 2))
-        logs, losses, ratios = self.between(low, high)
-        power, sign, weights = ball(1 - order), -1, logs
-        if self.removing:
-            power, sign = ball(order), 1
-            weights = [log - loss for log, loss in zip(logs, losses, strict=True)]
-        each = zip(weights, ratios, strict=True)
-        terms = [(weight + power * ratio).exp() for weight, ratio in each]
-        sums = [sum(terms, arb(0))]
-        for _ in range(powers):
-            terms = [sign * term * ratio for term, ratio in zip(terms, ratios, strict=True)]
-            sums.append(sum(terms, arb(0)))
-        return sums
 
     # -- in closed form ---------------------------------------------------------------------------
 
@@ -181,12 +171,12 @@ class RenyiSums:
 
     def _end(self, x: int) -> tuple[arb, arb]:
         """log p and the loss."""
-        logs, losses, _ = self.between(x, x)
-        return logs[0], losses[0]
+        p, q = (self.law.ball(y).log() for y in (x, x - self.shift))
+        return p, p - q
 
     def _after(self, high: int, shift: int) -> arb:
         """The mass of p(x - shift) beyond this end; of log-concave p at most a geometric series."""
-        (last, loss), (inner, inner_loss) = self._end(high), self._end(high - 1)
+        (last, loss), (inner, inner_loss) = self.end(high), self.end(high - 1)
         if shift:
             last, inner = last - loss, inner - inner_loss
         ratio = (last - inner).exp()
@@ -198,7 +188,7 @@ class RenyiSums:
         law, rate = self.law, ball(self.rate)
         if not self.removing and low == law.support[0]:
             return arb(0)
-        log_p, loss = self._end(low)
+        log_p, loss = self.end(low)
         if not self.removing:
             if not loss >= 0:
                 return arb.pos_inf()
@@ -213,7 +203,7 @@ class RenyiSums:
             if not (law.log_concave and loss > 0):
                 return arb.pos_inf()
             least, growth = loss, self._steepening(low)
-            ratio = (rise * growth - (self._end(low + 1)[0] - log_p)).exp()
+            ratio = (rise * growth - (self.end(low + 1)[0] - log_p)).exp()
             ratio *= (1 + growth / loss) ** power
             if not ratio < 1:
                 return arb.pos_inf()
@@ -223,7 +213,7 @@ class RenyiSums:
     def _right(self, high: int, power: int) -> arb:
         if not self.removing and high == self.law.support[1]:
             return arb(0)
-        if not self._end(high)[1] <= 0:
+        if not self.end(high)[1] <= 0:
             return arb.pos_inf()
         if self.removing and self.rate < 1:
             return (-(-ball(self.rate)).log1p()) ** power * self.after(high, self.shift)
