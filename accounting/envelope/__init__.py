@@ -1,1 +1,1 @@
-"""The Gaussian envelope of integer noise; proofs: docs/envelope.md, of rounding docs/rounding.md."""
+"""The Gaussian envelope of integer noise; proofs: `docs/envelope.md`, `docs/rounding.md`."""
