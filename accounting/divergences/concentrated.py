@@ -34,7 +34,7 @@ from typing import NamedTuple, TypeAlias
 from flint import arb, arb_series, ctx
 
 from ...exact.budget import SECOND, OutOfTimeError, within
-from ...exact.enclosure import Enclosure, Endpoint
+from ...exact.enclosure import Enclosure
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import enclose
@@ -115,7 +115,7 @@ def supremum(pair: Pair) -> Supremum:
                 raise
             return Supremum(known, order)
     orders = {Fraction(2), *(max(one.order, _FIRST) for one in each if one.order <= _FEW_ORDERS)}
-    least, order = max((_shared(divergence(pair, a).lower, a), a) for a in orders)
+    least, order = max((divergence(pair, a).times(1 / a).lower, a) for a in orders)
     return Supremum(Enclosure(min(least, most), most).intersection(known), order)
 
 
@@ -141,10 +141,6 @@ def _of_law(pair: ShiftPair) -> Enclosure:
         return Enclosure.exactly(law.zcdp_exact(pair.shift))
     closed = law.zcdp_closed(pair.shift) if isinstance(law, ClosedZCDP) else None
     return bracket(pair) if closed is None else enclose(closed)
-
-
-def _shared(end: Endpoint, order: Fraction) -> Endpoint:
-    return end if end == Decimal("Infinity") else Fraction(end) / order
 
 
 def joint(pairs: Sequence[tuple[Pair, int]]) -> Enclosure:

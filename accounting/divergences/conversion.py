@@ -210,7 +210,7 @@ def _infimum(f: Callable[[Fraction], Enclosure], tilt: arb, toward: float) -> _I
     def height(x: Fraction) -> tuple[arb, arb]:
         """From below and from above."""
         nonlocal upper, best
-        value, rest = f(x), tilt * ball(x) + _h(x)
+        value, rest = f(x), tilt * ball(x) - ball(x).log1p() - ball(x) * ball(1 / x).log1p()
         low, high = (ball(value.lower) + rest).lower(), (ball(value.upper) + rest).upper()
         if high < upper:
             upper, best = high, x
@@ -261,11 +261,6 @@ def _look_into_valley(height: Callable[[float], arb], toward: float) -> None:
         here += step * max(min(move, 1.0), -1.0)
         step = 2 * step if is_far else step / 8
     height(here)
-
-
-def _h(x: Fraction) -> arb:
-    """x log x - (1 + x) log(1 + x)."""
-    return -ball(x).log1p() - ball(x) * ball(1 / x).log1p()
 
 
 def _rho(rho: ExactInput | Enclosure) -> Enclosure:

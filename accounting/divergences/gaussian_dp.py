@@ -112,7 +112,10 @@ def gaussian_mu(pair: Pair) -> Enclosure:
         return Enclosure.infinite()  # P or Q has outcomes of its own, of which sampling leaves some
     if isinstance(pair, ShiftPair) and pair.law.curvature_falls:
         return largest_window(pair.law, pair.shift)
-    least = _at_events(pair)
+    event, least = exceeding(pair, arb(0), Fraction(0)), Enclosure.unknown()  # P > Q
+    p, q = event.p.lower(), event.q.upper()
+    if p > q and q > 0 and p < 1:
+        least = enclose(separation(p, 1 - p, q, 1 - q)).maximum(_ZERO)
     if pair.slack:  # some pair within the slack has outcomes of one law only
         return Enclosure(least.lower, _INFINITY).because("the slack allows any mu")
     each = [gaussian_mu(one) for one in dominating(pair)]
@@ -157,15 +160,6 @@ def _quantile(mass: arb, rest: arb) -> arb:
 def _of_largest(loss: Endpoint) -> Endpoint:
     """At most mu where no loss is above this, either way round."""
     return loss if is_infinite(loss) else enclose(of_pure(ball(loss))).upper
-
-
-def _at_events(pair: Pair) -> Enclosure:
-    """What the event {P > Q} separates by, at least: total variation in other words."""
-    event = exceeding(pair, arb(0), Fraction(0))
-    p, q = event.p.lower(), event.q.upper()
-    if not (p > q and q > 0 and p < 1):
-        return Enclosure.unknown()
-    return enclose(separation(p, 1 - p, q, 1 - q)).maximum(_ZERO)
 
 
 def _of_listed(outcomes: Listed) -> Enclosure:

@@ -174,10 +174,6 @@ class AllocatedLoss(LossLaw):
 
     is_exact = False
 
-    def largest(self) -> arb:
-        """There is none, either way round."""
-        return arb.pos_inf()
-
     def sketch(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Losses and logarithms of masses, of the one that dominates, about."""
         spread = averaged(self.noise, self.steps, *_ROUGHLY)
@@ -249,12 +245,14 @@ def _one(noise: Fraction, steps: int, step: Fraction, tail: float, most: int) ->
             above[k + 1] += share
         share = means[0] / steps / points[0]
         above[0] += share
+        about = np.array([[float(mass.mid()) for mass in masses] for masses in (q, means)])
+        about[:, 1] += about[:, 0]  # what is below the first place with the first cell
         return Spread(
             1,
             step,
             first,
             upper_float(q[0] - share),
-            np.maximum([[*map(upper_float, above)], *map(_of_statistic, (q, means))], _FLOOR),
+            np.maximum([[*map(upper_float, above)], *about[:, 1:]], _FLOOR),
             missing=upper_float(steps * q[-1] + means[-1]),
             off=8 * _UNIT,
             raised=len(points) * _FLOOR,
@@ -269,12 +267,6 @@ def _cells(places: Sequence[arb]) -> list[arb]:
         for k in range(len(places) - 1)
     ]
     return [below[0], *between, above[-1]]
-
-
-def _of_statistic(cells: Sequence[arb]) -> list[float]:
-    """The cells' masses, those at the ends with what is beyond."""
-    masses = [float(mass.mid()) for mass in cells]
-    return [masses[0] + masses[1], *masses[2:-1], masses[-1]]
 
 
 class _Kernel(NamedTuple):
