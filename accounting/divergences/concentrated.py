@@ -145,7 +145,7 @@ def _of_law(pair: ShiftPair) -> Enclosure:
 
 def joint(pairs: Sequence[tuple[Pair, int]]) -> Enclosure:
     """The same of independent pairs together, each so many times."""
-    return _search([(_sums(pair), times) for pair, times in pairs]).value
+    return _search([(_sums(pair), count) for pair, count in pairs]).value
 
 
 def laplace_supremum(epsilon: Fraction) -> Supremum:

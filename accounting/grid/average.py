@@ -98,21 +98,21 @@ class Spread:
         one, is_double = self, self is other
         if not is_double:
             step = min(self.step, other.step)
-            first = min(int(each.step / step) * each.first for each in (self, other))
-            last = max(int(each.step / step) * each.last for each in (self, other))
+            first = min(int(part.step / step) * part.first for part in (self, other))
+            last = max(int(part.step / step) * part.last for part in (self, other))
             if last - first >= _LONGEST:
                 raise DoesNotApplyError("averages so narrow lie too far apart for a lattice")
-            one, other = (each._between(step, first, last) for each in (self, other))
+            one, other = (part._between(step, first, last) for part in (self, other))
         split, rounded = _kernels(one.step, len(one))
 
         points = len(one) + split[0].move + 1  # of which sums that are rounded may need fewer
 
         def summed(i: int, j: int, kernels: Sequence[_Kernel]) -> _Floats:
             """Of the one's row i and the other's row j."""
-            found = _met(one.rows[i], other.rows[j], kernels, points)
+            half = _met(one.rows[i], other.rows[j], kernels, points)
             if is_double and i == j:
-                return 2 * found
-            return found + _met(other.rows[j], one.rows[i], kernels, points)
+                return 2 * half
+            return half + _met(other.rows[j], one.rows[i], kernels, points)
 
         rows = np.array([summed(0, 0, split), summed(1, 1, rounded), summed(2, 1, rounded)])
         rows[0, : len(one)] += one.zero * other.rows[0] + other.zero * one.rows[0]

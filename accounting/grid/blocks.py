@@ -103,12 +103,12 @@ class BlockLoss(LossLaw):
         uses: how many there are of all mechanisms, whose errors add up.
         """
         flat = min(max(_FLAT / uses, _FLATTEST), _BENDING)
-        rate, removing, facing = Fraction(1), True, pair
+        rate, removing = Fraction(1), True
         if isinstance(pair, SampledPair):
-            rate, removing, facing = pair.rate, pair.removing, pair.facing
-        if not isinstance(facing, ShiftPair):
+            rate, removing, pair = pair.rate, pair.removing, pair.facing
+        if not isinstance(pair, ShiftPair):
             return None
-        return BlockLoss(facing, rate, removing, log_tail, flat)
+        return BlockLoss(pair, rate, removing, log_tail, flat)
 
     @property
     def exactly_escaping(self) -> Fraction | None:
@@ -117,7 +117,10 @@ class BlockLoss(LossLaw):
 
     def escaping(self) -> arb:
         """Outcomes that are impossible under Q."""
-        return ball(self.rate) * self.facing.escaping() if self._is_plainly_first else arb(0)
+        least, _ = self._ends
+        if least is None or not self._is_plainly_first:
+            return arb(0)
+        return ball(self.rate) * self.facing.law.lower_tail(least - 1)
 
     def largest(self) -> arb:
         """That of the least outcome where the loss falls throughout, else that of 0."""
