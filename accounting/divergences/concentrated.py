@@ -31,7 +31,7 @@ from functools import partial, reduce
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
-from flint import arb, arb_series, ctx
+from flint import arb, ctx
 
 from ...exact.budget import SECOND, OutOfTimeError, within
 from ...exact.enclosure import Enclosure
@@ -148,20 +148,15 @@ def joint(pairs: Sequence[tuple[Pair, int]]) -> Enclosure:
     return _search([(_sums(pair), count) for pair, count in pairs]).value
 
 
-def laplace_supremum(epsilon: Fraction) -> Supremum:
-    """The same of continuous Laplace noise, epsilon = sensitivity/scale.
+def of_laplace(epsilon: Fraction) -> arb:
+    """The same of continuous Laplace noise, epsilon = sensitivity/scale: K'(1) = e + exp(-e) - 1.
 
-    M(a) = (a e^((a-1)e) + (a-1) e^(-ae))/(2a - 1) (`losses.continuous.sampled_laplace`); L <= e.
+    With u = a - 1/2, M(a) = (a e^((a-1)e) + (a-1) e^(-ae))/(2a - 1) is exp(-e/2) times cosh(u e) +
+    sinh(u e)/(2u), of order 1/2 in u^2. It is 0 only at u = iv with v cos(v e) = -sin(v e)/2: y =
+    sin(v x) solves -y'' = v^2 y, y(0) = 0, y'(e) = -y(e)/2, so that v^2 > 0. By its product K is
+    concave in u^2, as that of randomized response is.
     """
-    e = ball(epsilon)
-
-    def derivatives(order: Fraction) -> Sequence[arb]:
-        a = arb_series([ball(order), 1], prec=3)
-        near, far = ((a - 1) * e).exp(), (-a * e).exp()
-        series = (a * near + (a - 1) * far) / (2 * a - 1)
-        return series[0], series[1], 2 * series[2]
-
-    return _search([(_Sums(derivatives, lambda order: e / ball(order)), 1)])
+    return ball(epsilon) + (-ball(epsilon)).expm1()
 
 
 def _sums(pair: Pair) -> _Sums:

@@ -216,9 +216,8 @@ def bounded_mu(known: Enclosure, ask: Callable[[Figure], Enclosure], width: Frac
     with suppress(*_NOT_TOLD):
         for level in _levels(found.upper, largest):
             profile[level] = ask(Figure("delta", level))
-    for level, value in profile.items():
-        least = largest_mu(level, Fraction(value.lower))
-        found = found.intersection(Enclosure(least, _INFINITY))
+            least = largest_mu(level, Fraction(profile[level].lower))
+            found = found.intersection(Enclosure(least, _INFINITY))
     with working_precision(_BITS):
         found = found.intersection(Enclosure(Fraction(0), _most(profile, largest)))
     return found if found.is_within(width) else found.because(_BY_PROFILE)
