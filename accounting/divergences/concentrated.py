@@ -43,7 +43,7 @@ from ...mechanisms.pair import MixturePair, Pair, ResponsePair, SampledPair, Two
 from ...mechanisms.shift_pair import ShiftPair
 from .finite_sums import dominating, is_listed, listed, renyi_sums, unreduced
 from .largest_loss import largest_loss
-from .renyi import CLOSE, bracket, divergence, is_infinite, takes_long
+from .renyi import CLOSE, bracket, divergence, is_infinite
 from .renyi_sums import shared_sums
 
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
@@ -103,7 +103,7 @@ def supremum(pair: Pair) -> Supremum:
     known, order, narrow = Enclosure(_limit(pair), most), _LARGEST_ORDER, _NARROW
     if isinstance(pair, ShiftPair):
         known, order = known.intersection(_of_law(pair)), Fraction(2)
-        narrow = CLOSE if takes_long(pair) or pair.law.moments().variance.upper > _WIDE else _NARROW
+        narrow = CLOSE if pair.law.moments().variance.upper > _WIDE else _NARROW
     if known.is_within(narrow):
         return Supremum(known, order)
     try:

@@ -67,7 +67,9 @@ def divergence(pair: Pair, order: Fraction) -> Enclosure:
         return _of_mixture(pair, order)
     assert isinstance(pair, ShiftPair | SampledPair | WrappedPair)
     if isinstance(pair, WrappedPair) or (isinstance(pair, SampledPair) and pair.reduced):
-        return _of_wrapped(pair, order)
+        # reduction is post-processing: at most what holds without it
+        most = Enclosure(Fraction(0), divergence(pair.unwrapped, order).upper)
+        return (_of_listed if is_listed(pair) else _below)(pair, order).intersection(most)
     if is_infinite(pair):
         return Enclosure.infinite()
     if isinstance(pair, ShiftPair):
@@ -123,7 +125,8 @@ def is_infinite(pair: Pair) -> bool:
 def _of_shift(pair: ShiftPair, order: Fraction) -> Enclosure:
     """The sum; where its terms are too many, what moments and summands of the noise tell."""
     law = pair.law
-    if takes_long(pair) and (near := bracket(pair, order)).is_within(CLOSE):
+    takes_long = isinstance(law, DiscreteGaussianSum) and law.count * law.sigma2 > _LONG
+    if takes_long and (near := bracket(pair, order)).is_within(CLOSE):
         return near
     if isinstance(law, RationalRenyi) and (known := law.renyi_exact(order, pair.shift)) is not None:
         return Enclosure.exactly(known)
@@ -137,13 +140,6 @@ def _of_shift(pair: ShiftPair, order: Fraction) -> Enclosure:
         if not found.is_finite():
             raise
     return found.because("the terms of its Rényi sum are too many")
-
-
-def _of_wrapped(pair: WrappedPair | SampledPair, order: Fraction) -> Enclosure:
-    """Reduction is post-processing: at most what holds without it."""
-    most = divergence(pair.unwrapped, order).upper
-    least = _of_listed(pair, order) if is_listed(pair) else _below(pair, order)
-    return least.intersection(Enclosure(Fraction(0), most))
 
 
 def _below(pair: WrappedPair | SampledPair, order: Fraction) -> Enclosure:
@@ -164,12 +160,6 @@ def _below(pair: WrappedPair | SampledPair, order: Fraction) -> Enclosure:
 
 
 # -- brackets without sums -------------------------------------------------------------------------
-
-
-def takes_long(pair: ShiftPair) -> bool:
-    """Is a sum over the outcomes out of reach?"""
-    law = pair.law
-    return isinstance(law, DiscreteGaussianSum) and law.count * law.sigma2 > _LONG
 
 
 def bracket(pair: ShiftPair, order: Fraction | None = None) -> Enclosure:

@@ -78,7 +78,7 @@ class RenyiSums:
         self.length = max(_BLOCK, 2 * self.shift, min(8 * spread, _LONGEST_BLOCK))
         self.bulk = lru_cache(maxsize=None)(self._bulk)
         self.after = lru_cache(maxsize=None)(self._after)
-        self.end = lru_cache(maxsize=None)(self._end)
+        self.log = lru_cache(maxsize=None)(lambda x: self.law.ball(x).log())
 
     def at(self, order: Fraction) -> arb:
         """M(order), order > 1."""
@@ -169,26 +169,18 @@ class RenyiSums:
 
     # -- outside ----------------------------------------------------------------------------------
 
-    def _end(self, x: int) -> tuple[arb, arb]:
-        """log p and the loss."""
-        p, q = (self.law.ball(y).log() for y in (x, x - self.shift))
-        return p, p - q
-
-    def _after(self, high: int, shift: int) -> arb:
-        """The mass of p(x - shift) beyond this end; of log-concave p at most a geometric series."""
-        (last, loss), (inner, inner_loss) = self.end(high), self.end(high - 1)
-        if shift:
-            last, inner = last - loss, inner - inner_loss
-        ratio = (last - inner).exp()
+    def _after(self, x: int) -> arb:
+        """The mass of p beyond x; of log-concave p at most a geometric series."""
+        ratio = (self.log(x) - self.log(x - 1)).exp()
         if self.law.log_concave and ratio < 1:
-            return (last.exp() * ratio / (1 - ratio)).min(arb(1))
-        return self.law.upper_tail(high + 1 - shift)
+            return (self.log(x).exp() * ratio / (1 - ratio)).min(arb(1))
+        return self.law.upper_tail(x + 1)
 
     def _left(self, order: Fraction, low: int, power: int) -> arb:
         law, rate = self.law, ball(self.rate)
         if not self.removing and low == law.support[0]:
             return arb(0)
-        log_p, loss = self.end(low)
+        loss = self.log(low) - self.log(low - self.shift)
         if not self.removing:
             if not loss >= 0:
                 return arb.pos_inf()
@@ -203,21 +195,21 @@ class RenyiSums:
             if not (law.log_concave and loss > 0):
                 return arb.pos_inf()
             least, growth = loss, self._steepening(low)
-            ratio = (rise * growth - (self.end(low + 1)[0] - log_p)).exp()
+            ratio = (rise * growth - (self.log(low + 1) - self.log(low))).exp()
             ratio *= (1 + growth / loss) ** power
             if not ratio < 1:
                 return arb.pos_inf()
-            found = (log_p + rise * loss).exp() * loss**power * ratio / (1 - ratio)
+            found = (self.log(low) + rise * loss).exp() * loss**power * ratio / (1 - ratio)
         return (rate + (1 - rate) * (-least).exp()) ** ball(order) * found
 
     def _right(self, high: int, power: int) -> arb:
         if not self.removing and high == self.law.support[1]:
             return arb(0)
-        if not self.end(high)[1] <= 0:
+        if not self.log(high) <= self.log(high - self.shift):
             return arb.pos_inf()
         if self.removing and self.rate < 1:
-            return (-(-ball(self.rate)).log1p()) ** power * self.after(high, self.shift)
-        return arb("2.2") * self.after(high, self.shift) if power else self.after(high, 0)
+            return (-(-ball(self.rate)).log1p()) ** power * self.after(high - self.shift)
+        return arb("2.2") * self.after(high - self.shift) if power else self.after(high)
 
     def _steepening(self, low: int) -> arb:
         if not isinstance(self.law, BoundedCurvature):
