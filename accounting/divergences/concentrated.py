@@ -41,10 +41,11 @@ from ...exact.precision import enclose
 from ...mechanisms.laws.closed_forms import ClosedZCDP, Gaussians, RationalRenyi, ZCDPTail
 from ...mechanisms.pair import MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair
-from .finite_sums import dominating, is_listed, listed, renyi_sums, unreduced
+from ..losses.of_pair import listed_law
+from .finite_sums import dominating, is_listed, unreduced
 from .largest_loss import largest_loss
 from .renyi import CLOSE, bracket, divergence, is_infinite
-from .renyi_sums import shared_sums
+from .renyi_sums import moments, shared_sums
 
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
 _MOST_ORDERS = 4000
@@ -164,8 +165,9 @@ def _sums(pair: Pair) -> _Sums:
     pair = unreduced(pair)
     largest = ball(largest_loss(pair).value.upper)
     if is_listed(pair) and not isinstance(pair, ShiftPair) and largest.is_finite():
-        found = partial(renyi_sums, listed(pair), powers=2)
-        return _Sums(lambda a: found(ball(a)), lambda a: largest / ball(a))
+        found = listed_law(pair, -math.inf)  # where no loss is unknown nothing is missing
+        listed = partial(moments, found.masses, found.losses, powers=2)
+        return _Sums(lambda a: listed(ball(a)), lambda a: largest / ball(a))
     plain = pair.shifted
     is_whole = isinstance(pair, ShiftPair | SampledPair) and not pair.reduced
     if plain is None or not is_whole or is_infinite(pair):

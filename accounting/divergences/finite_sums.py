@@ -147,43 +147,8 @@ def split(outcomes: Listed, odds: arb) -> tuple[arb, arb, arb]:
     return p_mass - slack, q_mass + slack, excess + 2 * slack * (1 + odds)
 
 
-def renyi_sums(outcomes: Listed, order: arb, powers: int = 0) -> list[arb]:
-    """sum P^order Q^(1-order) L^j for j = 0, ..., powers; infinite where Q = 0 < P."""
-    spend(_LISTED * len(outcomes.p))
-    both = [(p, q) for p, q in zip(outcomes.p, outcomes.q, strict=True) if p != 0]
-    if any(q == 0 for _, q in both):
-        return [arb.pos_inf()] * (powers + 1)
-    return moments([p for p, _ in both], [(p / q).log() for p, q in both], order, powers)
-
-
-def moments(masses: Sequence[arb], losses: Sequence[arb], order: arb, powers: int) -> list[arb]:
-    """sum P e^((order-1) L) L^j for j = 0, ..., powers, of P's masses and the losses."""
-    sums = [arb(0)] * (powers + 1)
-    for mass, loss in zip(masses, losses, strict=True):
-        term = mass * ((order - 1) * loss).exp()
-        for power in range(powers + 1):
-            sums[power] += term
-            term *= loss
-    return sums
-
-
-def two_way_sum(outcomes: Listed, order: arb) -> arb:
-    """1 + sum over r = P/Q > 1 of Q (r^a - r)(1 - r^-a): see `renyi` of a `TwoWayPair`."""
-    spend(_LISTED * len(outcomes.p))
-    total = arb(1)
-    for p, q in zip(outcomes.p, outcomes.q, strict=True):
-        if p == 0 or p <= q:
-            continue
-        if q == 0:
-            return arb.pos_inf()
-        ratio = p / q
-        term = q * (ratio**order - ratio) * (1 - ratio**-order)
-        total += term if p > q else arb(0).union(term.abs_upper())
-    return total
-
-
 def best_event(outcomes: Listed, order: arb) -> arb:
-    """What the best single event tells of that sum, with slack: post-processing to one bit."""
+    """sum P^order Q^(1-order) at least, with slack: of the best event, told by one bit."""
     slack = ball(outcomes.slack)
     best = arb(1)
     for p, q in zip(outcomes.p, outcomes.q, strict=True):

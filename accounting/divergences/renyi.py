@@ -19,6 +19,7 @@ D_a is at most a (mu d)^2/2.
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -38,16 +39,15 @@ from ...mechanisms.pair import (
 )
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..envelope.unit import NoEnvelopeError, unit_parameter
+from ..losses.of_pair import listed_law
 from .finite_sums import (
     best_event,
     image_excess,
     is_listed,
     listed,
-    renyi_sums,
-    two_way_sum,
     unreduced,
 )
-from .renyi_sums import shared_sums
+from .renyi_sums import moments, shared_sums
 
 CLOSE = Fraction(1, 10**5)  # so narrow, a bracket is taken where sums are long
 _LONG = 10**7  # variance from which on those of sums of discrete Gaussians are
@@ -78,10 +78,14 @@ def divergence(pair: Pair, order: Fraction) -> Enclosure:
 
 
 def _of_listed(pair: Pair, order: Fraction) -> Enclosure:
-    outcomes, a = listed(pair), ball(order)
-    if outcomes.slack:  # nothing bounds it from above
-        return Enclosure(_from_sum(best_event(outcomes, a), order).lower, Decimal("Infinity"))
-    return _from_sum(renyi_sums(outcomes, a)[0], order)
+    if pair.slack:  # nothing bounds it from above
+        least = _from_sum(best_event(listed(pair), ball(order)), order).lower
+        return Enclosure(least, Decimal("Infinity"))
+    law = listed_law(pair, -math.inf)
+    if law.escaping() > 0:
+        return Enclosure.infinite()
+    found = _from_sum(moments(law.masses, law.losses, ball(order), 0)[0], order)
+    return found if law.missing() <= 0 else Enclosure(found.lower, Decimal("Infinity"))
 
 
 def _of_mixture(pair: MixturePair, order: Fraction) -> Enclosure:
@@ -95,18 +99,15 @@ def _of_mixture(pair: MixturePair, order: Fraction) -> Enclosure:
 
 
 def _of_both_ways(pair: TwoWayPair, order: Fraction) -> Enclosure:
-    """Between what neighbours attain and the sum over r = P/Q > 1 of Q r^a, Q r^(1-a) and the rest.
-
-    The rest, 1 less the sum of Q r and Q, turns that into 1 + sum of Q (r^a - r)(1 - r^-a).
-    """
+    """Between what neighbours attain and what the pair that has their profile either way has."""
+    least, most = divergence(pair.pair, order), divergence(pair.pair.pair, order)
     if is_listed(pair.pair):
-        total = two_way_sum(listed(pair.pair), ball(order))
+        found = _of_listed(pair, order)
     elif is_infinite(pair.pair):
-        total = arb.pos_inf()
+        found = Enclosure.infinite()
     else:
-        total = shared_sums(pair.pair, ctx.prec).two_way(order)
-    most = min(_from_sum(total, order).upper, divergence(pair.pair.pair, order).upper)
-    return Enclosure(divergence(pair.pair, order).lower, most)
+        found = _from_sum(shared_sums(pair.pair, ctx.prec).two_way(order), order)
+    return Enclosure(least.lower, min(found.upper, most.upper))
 
 
 def _from_sum(total: arb, order: Fraction) -> Enclosure:

@@ -44,8 +44,9 @@ from ...exact.number import ball
 from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi, RenyiSeries
 from ...mechanisms.pair import SampledPair
 from ...mechanisms.shift_pair import ShiftPair
+from ..losses.law import Atoms
+from ..losses.of_pair import two_way
 from ..sampling import loss_of
-from .finite_sums import Listed, moments, two_way_sum
 
 _Grid: TypeAlias = "NDArray[np.int64]"
 _Columns: TypeAlias = tuple[list[arb], list[arb]]  # masses of the first law, and losses L
@@ -105,13 +106,14 @@ class RenyiSums:
         return sums
 
     def two_way(self, order: Fraction) -> arb:
-        """1 + sum over r > 1 of Q (r^a - r)(1 - r^-a), removing; left of the window below Q r^a."""
+        """The same of the `TwoWayPair`, removing; left of the window its terms are below Q r^a."""
         low, high = self.bulk(_rounded(order))
         p, losses = self.between(low, high)
-        q = [mass * (-loss).exp() for mass, loss in zip(p, losses, strict=True)]
         if not losses[-1] <= 0:
             return arb.pos_inf()
-        return two_way_sum(Listed(p, q), ball(order)) + arb(0).union(self._left(order, low, 0))
+        law = two_way(Atoms(p, losses, arb(0), arb(0)))
+        rest = arb(0).union(self._left(order, low, 0))
+        return moments(law.masses, law.losses, ball(order), 0)[0] + rest
 
     def between(self, low: int, high: int) -> _Columns:
         """Of x = low, ..., high, block by block as orders need them."""
@@ -261,6 +263,17 @@ class RenyiSums:
             power = order if self.removing else 1 - order
             heights = base + power * (mixture - base)
         return cast("NDArray[np.float64]", np.where(np.isnan(heights), -np.inf, heights))
+
+
+def moments(masses: Sequence[arb], losses: Sequence[arb], order: arb, powers: int) -> list[arb]:
+    """sum P e^((order-1) L) L^j for j = 0, ..., powers, of P's masses and the losses."""
+    sums = [arb(0)] * (powers + 1)
+    for mass, loss in zip(masses, losses, strict=True):
+        term = mass * ((order - 1) * loss).exp()
+        for power in range(powers + 1):
+            sums[power] += term
+            term *= loss
+    return sums
 
 
 @lru_cache(maxsize=64)

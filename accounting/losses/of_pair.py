@@ -57,7 +57,7 @@ def listed_law(pair: Pair, log_tail: float) -> Atoms:
     if isinstance(pair, MixturePair):
         return _mixed(pair, log_tail)
     if isinstance(pair, TwoWayPair):
-        return _two_way(listed_law(pair.pair, log_tail))
+        return two_way(listed_law(pair.pair, log_tail))
     plain, rate, removal = pair, Fraction(1), True
     if isinstance(pair, SampledPair):
         plain, rate, removal = pair.facing, pair.rate, pair.removing
@@ -129,7 +129,7 @@ def _on_multiples(
     return Atoms(list(masses), losses, escaping, arb(0), lattice, exactly)
 
 
-def _two_way(law: Atoms) -> Atoms:
+def two_way(law: Atoms) -> Atoms:
     """The law of a `TwoWayPair`: what is missing is counted at the loss 0 as well, an upper end.
 
     A loss that may be 0 counts as it is, and its reflection; that it may be negative, next to 0,
