@@ -165,19 +165,21 @@ def _sums(pair: Pair) -> _Sums:
     pair = unreduced(pair)
     largest = ball(largest_loss(pair).value.upper)
     if is_listed(pair) and not isinstance(pair, ShiftPair) and largest.is_finite():
-        found = listed_law(pair, -math.inf)  # where no loss is unknown nothing is missing
-        listed = partial(moments, found.masses, found.losses, powers=2)
+        law = listed_law(pair, -math.inf)  # all of it, as the largest loss is finite
+        listed = partial(moments, law.masses, law.losses, powers=2)
         return _Sums(lambda a: listed(ball(a)), lambda a: largest / ball(a))
     plain = pair.shifted
     is_whole = isinstance(pair, ShiftPair | SampledPair) and not pair.reduced
     if plain is None or not is_whole or is_infinite(pair):
         raise DoesNotApplyError("no sums of it are known")
-    law, most = plain.law, ball(_of_law(plain).upper)
+    noise, most = plain.law, ball(_of_law(plain).upper)
 
     def tail(order: Fraction) -> arb:
         """Also at most that of the pair that is faced: its supremum, or the tail that is proved."""
         bound = (largest / ball(order)).min(most)
-        return bound.min(law.zcdp_tail(order, plain.shift)) if isinstance(law, ZCDPTail) else bound
+        if isinstance(noise, ZCDPTail):
+            bound = bound.min(noise.zcdp_tail(order, plain.shift))
+        return bound
 
     return _Sums(shared_sums(pair, ctx.prec).derivatives, tail)
 

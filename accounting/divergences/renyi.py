@@ -84,8 +84,8 @@ def _of_listed(pair: Pair, order: Fraction) -> Enclosure:
     law = listed_law(pair, -math.inf)
     if law.escaping() > 0:
         return Enclosure.infinite()
-    found = _from_sum(moments(law.masses, law.losses, ball(order), 0)[0], order)
-    return found if law.missing() <= 0 else Enclosure(found.lower, Decimal("Infinity"))
+    total = _from_sum(moments(law.masses, law.losses, ball(order), 0)[0], order)
+    return total if law.missing() <= 0 else Enclosure(total.lower, Decimal("Infinity"))
 
 
 def _of_mixture(pair: MixturePair, order: Fraction) -> Enclosure:
@@ -102,12 +102,12 @@ def _of_both_ways(pair: TwoWayPair, order: Fraction) -> Enclosure:
     """Between what neighbours attain and what the pair that has their profile either way has."""
     least, most = divergence(pair.pair, order), divergence(pair.pair.pair, order)
     if is_listed(pair.pair):
-        found = _of_listed(pair, order)
+        total = _of_listed(pair, order)
     elif is_infinite(pair.pair):
-        found = Enclosure.infinite()
+        total = Enclosure.infinite()
     else:
-        found = _from_sum(shared_sums(pair.pair, ctx.prec).two_way(order), order)
-    return Enclosure(least.lower, min(found.upper, most.upper))
+        total = _from_sum(shared_sums(pair.pair, ctx.prec).two_way(order), order)
+    return Enclosure(least.lower, min(total.upper, most.upper))
 
 
 def _from_sum(total: arb, order: Fraction) -> Enclosure:

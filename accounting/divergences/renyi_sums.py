@@ -44,7 +44,6 @@ from ...exact.number import ball
 from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi, RenyiSeries
 from ...mechanisms.pair import SampledPair
 from ...mechanisms.shift_pair import ShiftPair
-from ..losses.law import Atoms
 from ..losses.of_pair import two_way
 from ..sampling import loss_of
 
@@ -111,9 +110,8 @@ class RenyiSums:
         p, losses = self.between(low, high)
         if not losses[-1] <= 0:
             return arb.pos_inf()
-        law = two_way(Atoms(p, losses, arb(0), arb(0)))
-        rest = arb(0).union(self._left(order, low, 0))
-        return moments(law.masses, law.losses, ball(order), 0)[0] + rest
+        total = moments(*two_way(p, losses, arb(0)), ball(order), 0)[0]
+        return total + arb(0).union(self._left(order, low, 0))
 
     def between(self, low: int, high: int) -> _Columns:
         """Of x = low, ..., high, block by block as orders need them."""

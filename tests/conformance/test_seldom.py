@@ -24,7 +24,6 @@ from exactdp.accounting.divergences.concentrated import _largest_curvature
 from exactdp.accounting.divergences.conversion import renyi_to_epsilon
 from exactdp.accounting.divergences.renyi_sums import moments
 from exactdp.accounting.figure import Figure
-from exactdp.accounting.losses.law import Atoms
 from exactdp.accounting.losses.of_pair import two_way, windowed
 from exactdp.accounting.methods.classical import Each, theorem7
 from exactdp.accounting.methods.comparison import compare
@@ -233,8 +232,8 @@ def test_the_curvature_of_a_cumulant_is_bounded_where_one_end_is_far_higher() ->
 def test_outcomes_that_are_hardly_known_may_tell_all_that_they_allow() -> None:
     """p is in 0.5 +- 0.1, and so is q: at most 0.4 (1.5^3 - 1.5) (1 - 1.5^-3)."""
     vague = arb(0.5, 0.1)
-    law = two_way(Atoms([vague], [(vague / vague).log()], arb(0), arb(0)))
-    assert moments(law.masses, law.losses, arb(3), 0)[0].upper() > 1.5
+    law = two_way([vague], [(vague / vague).log()], arb(0))
+    assert moments(*law, arb(3), 0)[0].upper() > 1.5
 
 
 def test_a_curve_that_is_infinite_beyond_some_order_is_converted_before_it() -> None:
