@@ -194,7 +194,9 @@ class RenyiSums:
         else:
             if not (law.log_concave and loss > 0):
                 return arb.pos_inf()
-            least, growth = loss, self._steepening(low)
+            if not isinstance(law, BoundedCurvature):
+                raise NotImplementedError(f"{law} has no bound on its second differences")
+            least, growth = loss, law.steepening(low, self.shift)
             ratio = (rise * growth - (self.log(low + 1) - self.log(low))).exp()
             ratio *= (1 + growth / loss) ** power
             if not ratio < 1:
@@ -210,12 +212,6 @@ class RenyiSums:
         if self.removing and self.rate < 1:
             return (-(-ball(self.rate)).log1p()) ** power * self.after(high - self.shift)
         return arb("2.2") * self.after(high - self.shift) if power else self.after(high)
-
-    def _steepening(self, low: int) -> arb:
-        if not isinstance(self.law, BoundedCurvature):
-            name = type(self.law).__name__
-            raise NotImplementedError(f"{name} has no bound on its second differences")
-        return self.law.steepening(low, self.shift)
 
     # -- where: chosen in floats; a poor choice makes the result wide, never wrong -----------------
 
@@ -233,22 +229,14 @@ class RenyiSums:
         )
         low, high = min(low, centre), max(high, centre + shift)
         if self.removing:  # so that the support has no ends, and the law is symmetric
-            return self._extended(order, low, max(1, (high - low) // 4)), high
+            step, is_bounded = max(1, (high - low) // 4), law.loss_limit(shift) is not None
+            for _ in range(0 if is_bounded else _MOST_EXTENSIONS):
+                if self._left(Fraction(order), low, 2).is_finite():
+                    break
+                low -= step
+            return low, high
         least, most = law.support
         return low if least is None else max(low, least), high if most is None else min(high, most)
-
-    def _extended(self, order: float, low: int, step: int) -> int:
-        """Move this end out until what precedes it is bounded by a geometric series."""
-        law, shift = self.law, self.shift
-        if not law.log_concave or law.loss_limit(shift) is not None:
-            return low
-        growth = float(self._steepening(low).mid())
-        for _ in range(_MOST_EXTENSIONS):
-            inner, here, shifted = law.log_pmf(np.array([low + 1, low, low - shift]))
-            if inner - here > (order - 1) * growth + 2.1 * growth / max(here - shifted, 1e-300):
-                break
-            low -= step
-        return low
 
     def _heights(self, order: float, grid: _Grid) -> NDArray[np.float64]:
         """Logarithms of the terms, about."""

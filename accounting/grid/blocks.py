@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from attrs import frozen
@@ -55,6 +55,8 @@ _Points: TypeAlias = NDArray[np.int64]
 _Flags: TypeAlias = NDArray[np.bool_]
 # whether blocks of so many outcomes, log p and log p(. - d) at their ends, so bent, are halved
 _Matters: TypeAlias = Callable[[_Points, _Floats, _Floats, _Floats], _Flags]
+# of a block, or of all beyond a point, under A and B; how much more under A, known better
+_Mass: TypeAlias = tuple[arb, arb, arb]
 
 _LIGHT = 1 / 256  # tilted mass times squared width, in steps, of blocks that are not halved
 # tilted mass times how far log p bends: of all uses together, at least, and at most
@@ -70,14 +72,6 @@ _MOST_POINTS = 1 << 21  # of one stretch: they take some 200 MB
 _POINT = 0.2  # units of work
 _BLOCK = 1000  # units of work
 _SMALL = 4  # shift, at most, of which sums of the differences are known
-
-
-class _Mass(NamedTuple):
-    """Of a block, or of all outcomes beyond a point; gap: a - b, which may be known better."""
-
-    a: arb
-    b: arb
-    gap: arb
 
 
 @frozen(eq=False, slots=False)
@@ -156,7 +150,7 @@ class BlockLoss(LossLaw):
             last = -floor_of(-(high / h).upper())
             first = last if low is None else min(floor_of((low / h).lower()), last)
             p, q = self._masses(mass)
-            excess = ball(self.rate) * mass.gap - (h * first).expm1() * q
+            excess = ball(self.rate) * mass[2] - (h * first).expm1() * q
             found.append(Cell(first, last, p, q, excess))
 
         matters = self._matters(float(h), tilt, points)
@@ -251,7 +245,7 @@ class BlockLoss(LossLaw):
         for i, (a, b) in enumerate(zip(*sums, strict=True)):
             before = i + (xs[i + 1] - xs[i] == 1)  # a single outcome has one loss
             gap = tops[i + 1] - tops[i] if tops else a - b
-            yield _Mass(a, b, gap), (losses[before], losses[i + 1])
+            yield (a, b, gap), (losses[before], losses[i + 1])
 
     @cached_property
     def _beyond(self) -> list[_Mass]:
@@ -261,7 +255,7 @@ class BlockLoss(LossLaw):
         a, b = (law.lower_tail(low) - hidden).max(arb(0)), law.lower_tail(low - shift)
         after = law.upper_tail(high + 1), law.upper_tail(high + 1 - shift)
         parts = ((a, b), after, (hidden, arb(0)))
-        return [_Mass(one, other, one - other) for one, other in parts]
+        return [(one, other, one - other) for one, other in parts]
 
     @property
     def _outermost(self) -> tuple[arb, arb]:
