@@ -142,8 +142,8 @@ def zcdp_to_epsilon(
     >>> f"{zcdp_to_epsilon('0.02', '1e-6').value:.4f}"
     '0.9000'
     """
-    known = _rho(rho)
-    return renyi_to_epsilon(_line(known), delta, _limit(known), width)
+    curve, limit = _of_rho(rho)
+    return renyi_to_epsilon(curve, delta, limit, width)
 
 
 def zcdp_to_delta(
@@ -157,8 +157,8 @@ def zcdp_to_delta(
     >>> zcdp_to_delta("0.02", 1).value < "1e-6"
     True
     """
-    known = _rho(rho)
-    return renyi_to_delta(_line(known), epsilon, _limit(known), width)
+    curve, limit = _of_rho(rho)
+    return renyi_to_delta(curve, epsilon, limit, width)
 
 
 def pure_to_zcdp(epsilon: ExactInput, width: Fraction = WIDTH) -> Enclosure:
@@ -263,23 +263,14 @@ def _look_into_valley(height: Callable[[float], arb], toward: float) -> None:
     height(here)
 
 
-def _rho(rho: ExactInput | Enclosure) -> Enclosure:
-    if isinstance(rho, Enclosure):
-        if rho.at_least(0) is False:
-            raise ParameterError(f"rho must be at least 0, got {rho}")
-        return rho.maximum(_ZERO)
-    return Enclosure.exactly(exact(rho, "rho", at_least=0))
-
-
-def _line(rho: Enclosure) -> Curve:
-    return lambda orders: [rho.times(order) for order in orders]
-
-
-def _limit(rho: Enclosure) -> Enclosure:
-    """The pure epsilon of a mechanism with D(a) = rho a."""
-    if rho.lower > 0:
-        return Enclosure.infinite()
-    return Enclosure(Fraction(0), rho.upper if rho.upper == 0 else _INFINITY)
+def _of_rho(rho: ExactInput | Enclosure) -> tuple[Curve, Enclosure]:
+    """D(a) = rho a, and its limit, the pure epsilon."""
+    known = rho if isinstance(rho, Enclosure) else Enclosure.exactly(exact(rho, "rho", at_least=0))
+    if known.at_least(0) is False:
+        raise ParameterError(f"rho must be at least 0, got {rho}")
+    known = known.maximum(_ZERO)
+    limit = Enclosure.infinite() if known.lower > 0 else Enclosure(Fraction(0), _INFINITY)
+    return lambda orders: [known.times(a) for a in orders], limit if known.upper else _ZERO
 
 
 def _bits(width: Fraction) -> int:

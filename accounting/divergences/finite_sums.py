@@ -226,11 +226,8 @@ def _summed(law: Law, modulus: int, reach: int) -> list[arb]:
     totals = [arb(0)] * modulus
     for x, mass in zip(range(-reach, reach + 1), law.balls(-reach, reach), strict=True):
         totals[x % modulus] += mass
-    beyond = law.upper_tail(reach + 1) + law.lower_tail(-reach - 1)
-    if beyond == 0:
-        return totals
-    rest = arb(0).union(beyond)
-    return [total + rest for total in totals]
+    beyond = arb(0).union(law.upper_tail(reach + 1) + law.lower_tail(-reach - 1))
+    return [total + beyond for total in totals]
 
 
 def _fourier(law: Law, modulus: int) -> list[arb]:

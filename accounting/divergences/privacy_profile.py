@@ -196,7 +196,15 @@ def root_near(
         elif is_sought:
             break
         level, is_sought = _sought(exceeding, target, level), True  # it came from too far away
-    return enclose_between(best, _certified_above(exceeding, target, level.max(best), largest))
+    level, cap = level.max(best), ball(largest.upper).upper()
+
+    def met(above: arb) -> bool:
+        return bool(above >= cap or value_at(above, exceeding(above)) <= target)
+
+    # near 0 what is gained by a step has to show against the rounding of delta itself
+    step = arb(2) ** -(ctx.prec - 24) * (abs(level) + arb(2) ** -16)
+    found = met_near(met, level, step, growth=16, most=ctx.prec // 2)
+    return enclose_between(best, cap if found is None else found.min(cap))
 
 
 def _sought(exceeding: Callable[[arb], Event], target: arb, level: arb) -> arb:
@@ -230,22 +238,6 @@ def _of_few(pair: FinitePair, delta: Fraction) -> Enclosure:
     if p_mass - q_mass <= delta:
         return Enclosure.exactly(0)
     return enclose(Logarithm((p_mass - delta) / q_mass).ball())
-
-
-def _certified_above(
-    exceeding: Callable[[arb], Event], target: arb, level: arb, largest: Enclosure
-) -> arb:
-    """Some level just above with delta(level) <= target, proved."""
-    cap = ball(largest.upper).upper()
-    least = arb(2) ** -(ctx.prec - 24)
-
-    def met(above: arb) -> bool:
-        return bool(above >= cap or value_at(above, exceeding(above)) <= target)
-
-    # near 0 what is gained by a step has to show against the rounding of delta itself
-    step = least * (abs(level) + arb(2) ** -16)
-    found = met_near(met, level, step, growth=16, most=ctx.prec // 2)
-    return cap if found is None else found.min(cap)
 
 
 def shortfall(p: arb, level: arb, loss: arb) -> arb:

@@ -30,22 +30,19 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby
 from statistics import NormalDist
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from attrs import evolve, frozen
 from flint import arb
-from numpy.typing import NDArray
 
 from ...exact.budget import spend
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import floor_of, upper_float, working_precision
-from ...losses.cells import Cell, Cells, listed_cells
+from ...losses.cells import Cell, Cells, Reals, listed_cells
 from ..envelope.cells import upper
 from ..losses.law import LossLaw
-
-_Floats: TypeAlias = NDArray[np.float64]
 
 _BITS = 128
 _UNIT = 2.0**-52
@@ -75,7 +72,7 @@ class Spread:
     step: Fraction
     first: int
     zero: float
-    rows: _Floats
+    rows: Reals
     missing: float = 0.0
     off: float = 0.0
     raised: float = 0.0
@@ -89,7 +86,7 @@ class Spread:
         return self.first + len(self) - 1
 
     @property
-    def points(self) -> _Floats:
+    def points(self) -> Reals:
         """The logarithms of the points."""
         return (self.first + np.arange(len(self), dtype=np.float64)) * float(self.step)
 
@@ -107,7 +104,7 @@ class Spread:
 
         points = len(one) + split[0].move + 1  # of which sums that are rounded may need fewer
 
-        def summed(i: int, j: int, kernels: Sequence[_Kernel]) -> _Floats:
+        def summed(i: int, j: int, kernels: Sequence[_Kernel]) -> Reals:
             """Of the one's row i and the other's row j."""
             half = _met(one.rows[i], other.rows[j], kernels, points)
             if is_double and i == j:
@@ -174,7 +171,7 @@ class AllocatedLoss(LossLaw):
 
     is_exact = False
 
-    def sketch(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def sketch(self) -> tuple[Reals, Reals]:
         """Losses and logarithms of masses, of the one that dominates, about."""
         spread = averaged(self.noise, self.steps, *_ROUGHLY)
         logs, losses = np.log(np.maximum(spread.rows[0], _RAREST)), spread.points
@@ -274,10 +271,10 @@ class _Kernel(NamedTuple):
 
     move: int
     start: int
-    weights: _Floats
+    weights: Reals
 
 
-def _met(a: _Floats, b: _Floats, kernels: Sequence[_Kernel], points: int) -> _Floats:
+def _met(a: Reals, b: Reals, kernels: Sequence[_Kernel], points: int) -> Reals:
     """The sum over i <= j of b_i a_j, each at its place of so many points."""
     count = len(a)
     found = np.zeros(points)
@@ -316,7 +313,7 @@ def _kernels(step: Fraction, count: int) -> tuple[list[_Kernel], list[_Kernel]]:
     return split, _grouped(nearest, np.ones(count))
 
 
-def _grouped(moves: Sequence[int], weights: _Floats) -> list[_Kernel]:
+def _grouped(moves: Sequence[int], weights: Reals) -> list[_Kernel]:
     """Moves never rise."""
     weights = np.concatenate(([weights[0] / 2], weights[1:]))
     found, start = [], 0

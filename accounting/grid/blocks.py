@@ -42,7 +42,7 @@ from ...exact.budget import spend
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import floor_of
-from ...losses.cells import Cell, Cells
+from ...losses.cells import Cell, Cells, Reals
 from ...losses.planning import cumulant_of
 from ...mechanisms.pair import Pair, SampledPair
 from ...mechanisms.shift_pair import ShiftPair
@@ -50,11 +50,10 @@ from ..losses.law import LossLaw
 from ..losses.of_pair import window
 from ..sampling import loss_of, losses_of
 
-_Floats: TypeAlias = NDArray[np.float64]
 _Points: TypeAlias = NDArray[np.int64]
 _Flags: TypeAlias = NDArray[np.bool_]
 # whether blocks of so many outcomes, log p and log p(. - d) at their ends, so bent, are halved
-_Matters: TypeAlias = Callable[[_Points, _Floats, _Floats, _Floats], _Flags]
+_Matters: TypeAlias = Callable[[_Points, Reals, Reals, Reals], _Flags]
 # of a block, or of all beyond a point, under A and B; how much more under A, known better
 _Mass: TypeAlias = tuple[arb, arb, arb]
 
@@ -269,7 +268,7 @@ class BlockLoss(LossLaw):
 
     # -- which points: in floats ------------------------------------------------------------------
 
-    def _halved(self, low: int, high: int, matters: _Matters) -> tuple[_Points, _Floats, _Floats]:
+    def _halved(self, low: int, high: int, matters: _Matters) -> tuple[_Points, Reals, Reals]:
         """Points from low to high, and the logarithms of both masses there."""
         few = (low + 1 + (high - low - 2) * k // _FIRST for k in range(_FIRST + 1))
         middle = self.facing.shift // 2  # about where the loss changes its sign
@@ -294,21 +293,17 @@ class BlockLoss(LossLaw):
             )
         return xs, p, q
 
-    def _about_at(self, xs: _Points) -> tuple[_Floats, _Floats]:
+    def _about_at(self, xs: _Points) -> tuple[Reals, Reals]:
         law = self.facing.law
         return law.log_pmf(xs), law.log_pmf(xs - self.facing.shift)
-
-    def _looked_at(self, log_p: _Floats, log_q: _Floats) -> tuple[_Floats, _Floats]:
-        """Losses, and logarithms of P's masses."""
-        return losses_of(float(self.rate), self.removing, log_p - log_q, log_p)
 
     def _matters(self, step: float, tilt: float, points: int) -> _Matters:
         losses, logs = self.sketch()
         scale = cumulant_of(logs + tilt * losses, losses).value
         flat = self.flat * (_FEW / points) ** 2
 
-        def matters(counts: _Points, p: _Floats, q: _Floats, bends: _Floats) -> _Flags:
-            losses, logs = self._looked_at(p, q)
+        def matters(counts: _Points, p: Reals, q: Reals, bends: Reals) -> _Flags:
+            losses, logs = losses_of(float(self.rate), self.removing, p - q, p)
             height = logs + tilt * losses
             height = np.maximum(height[1:], height[:-1]) + np.log(counts) - scale
             share, width = np.exp(np.minimum(height, 0.0)), np.abs(np.diff(losses)) / step
@@ -319,10 +314,10 @@ class BlockLoss(LossLaw):
         return matters
 
     @lru_cache(maxsize=16)  # noqa: B019
-    def sketch(self) -> tuple[_Floats, _Floats]:
+    def sketch(self) -> tuple[Reals, Reals]:
         """Losses and logarithms of masses, of the points that are looked at to choose by."""
 
-        def matters(counts: _Points, p: _Floats, q: _Floats, bends: _Floats) -> _Flags:
+        def matters(counts: _Points, p: Reals, q: Reals, bends: Reals) -> _Flags:
             falls = np.maximum(np.abs(np.diff(p)), np.abs(np.diff(q)))
             found: _Flags = (bends > _BENT) | (falls > _STEEP)
             return found
@@ -330,7 +325,7 @@ class BlockLoss(LossLaw):
         logs, losses = [], []
         for low, high in self._stretches:
             xs, p, q = self._halved(low, high, matters)
-            loss, height = self._looked_at(p, q)
+            loss, height = losses_of(float(self.rate), self.removing, p - q, p)
             half = np.clip(np.abs(np.diff(height)) / 2, 1e-9, 1e3)
             sums = (height[1:] + height[:-1]) / 2 + half + np.log(-np.expm1(-2 * half) / (2 * half))
             alone = np.diff(xs) == 1  # an outcome: the one at the end
@@ -355,10 +350,10 @@ def attained_of(cell: Cell, step: arb) -> Cell:
     return cell._replace(p=least, q=most)
 
 
-def _bends(counts: _Points, logs: _Floats) -> _Floats:
+def _bends(counts: _Points, logs: Reals) -> Reals:
     """How far these logarithms bend within each block, about, by the blocks beside it."""
     kinks = np.abs(np.diff(np.diff(logs) / counts))
-    found: _Floats = counts * np.maximum(np.append(kinks, 0.0), np.insert(kinks, 0, 0.0)) / 4
+    found: Reals = counts * np.maximum(np.append(kinks, 0.0), np.insert(kinks, 0, 0.0)) / 4
     return found
 
 
