@@ -265,12 +265,12 @@ def _look_into_valley(height: Callable[[float], arb], toward: float) -> None:
 
 def _of_rho(rho: ExactInput | Enclosure) -> tuple[Curve, Enclosure]:
     """D(a) = rho a, and its limit, the pure epsilon."""
-    known = rho if isinstance(rho, Enclosure) else Enclosure.exactly(exact(rho, "rho", at_least=0))
-    if known.at_least(0) is False:
+    cost = rho if isinstance(rho, Enclosure) else Enclosure.exactly(exact(rho, "rho", at_least=0))
+    if cost.at_least(0) is False:
         raise ParameterError(f"rho must be at least 0, got {rho}")
-    known = known.maximum(_ZERO)
-    limit = Enclosure.infinite() if known.lower > 0 else Enclosure(Fraction(0), _INFINITY)
-    return lambda orders: [known.times(a) for a in orders], limit if known.upper else _ZERO
+    cost = cost.maximum(_ZERO)
+    limit = Enclosure.infinite() if cost.lower > 0 else Enclosure(Fraction(0), _INFINITY)
+    return lambda orders: [cost.times(a) for a in orders], limit if cost.upper else _ZERO
 
 
 def _bits(width: Fraction) -> int:

@@ -96,12 +96,10 @@ class BlockLoss(LossLaw):
         uses: how many there are of all mechanisms, whose errors add up.
         """
         flat = min(max(_FLAT / uses, _FLATTEST), _BENDING)
-        rate, removing = Fraction(1), True
+        sampled = Fraction(1), True
         if isinstance(pair, SampledPair):
-            rate, removing, pair = pair.rate, pair.removing, pair.facing
-        if not isinstance(pair, ShiftPair):
-            return None
-        return BlockLoss(pair, rate, removing, log_tail, flat)
+            sampled, pair = (pair.rate, pair.removing), pair.facing
+        return BlockLoss(pair, *sampled, log_tail, flat) if isinstance(pair, ShiftPair) else None
 
     @property
     def exactly_escaping(self) -> Fraction | None:
