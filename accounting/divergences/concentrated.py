@@ -221,7 +221,7 @@ def _search(parts: _Parts) -> Supremum:
             while waiting:
                 for low, high in waiting:
                     bound = _bound(parts, point(low), point(high))
-                    if not bound > best * _ENOUGH:
+                    if bound <= best * _ENOUGH:
                         continue
                     if high - low < _NARROWEST * low:  # the precision is what it lacks
                         upper = upper.max(bound)
@@ -264,7 +264,8 @@ def _bound(parts: _Parts, left: _Point, right: _Point) -> arb:
             (left.k + linear / 2) / (a * (a - 1) + (2 * a - 1) * width / 2),
             last / (right.order * (right.order - 1)),
         ]
-    return reduce(arb.max, ratios).upper()
+    found = reduce(arb.max, ratios).upper()
+    return arb.pos_inf() if found.is_nan() else found  # where the sums are not known
 
 
 def _largest_curvature(width: arb, left: Sequence[arb], right: Sequence[arb]) -> arb:
