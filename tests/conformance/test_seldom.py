@@ -197,9 +197,8 @@ def test_names_of_no_method_and_rounding_to_no_delta_are_refused() -> None:
 def test_the_share_of_one_batch_is_as_by_hand() -> None:
     # delta = d + (1 - d) (e^share - e)/(e^share + 1), of which d is half
     part = 1 / (2 * mpf(10) ** 6 - 1)  # d/(1 - d)
-    share = mpmath.log((mpmath.e + part) / (1 - part))
     found = optimal_share(Fraction(1), Fraction(1, 10**6), 1)
-    assert found.lower <= oracles.exactly(share) <= found.upper
+    assert found.lower <= oracles.exactly(mpmath.log((mpmath.e + part) / (1 - part))) <= found.upper
 
 
 def test_the_dearest_choice_of_one_batch_is_exact_and_of_two_a_bound() -> None:
