@@ -165,7 +165,9 @@ def _sums(pair: Pair) -> _Sums:
     pair = unreduced(pair)
     largest = ball(largest_loss(pair).value.upper)
     if is_listed(pair) and not isinstance(pair, ShiftPair) and largest.is_finite():
-        law = listed_law(pair, -math.inf)  # all of it, as the largest loss is finite
+        law = listed_law(pair, -math.inf)
+        if not law.missing() <= 0:
+            raise DoesNotApplyError("some outcomes are too small to tell at this precision")
         listed = partial(moments, law.masses, law.losses, powers=2)
         return _Sums(lambda a: listed(ball(a)), lambda a: largest / ball(a))
     plain = pair.shifted

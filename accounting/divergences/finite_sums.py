@@ -23,6 +23,7 @@ from flint import acb, arb, ctx
 from ...exact.budget import spend
 from ...exact.number import ball
 from ...exact.precision import working_precision
+from ...exact.roots import first_met_near
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
 from ...mechanisms.listed_pair import ListedPair
@@ -214,12 +215,10 @@ def _reach(law: Law, modulus: int, bits: int) -> int | None:
         return max(abs(low), abs(high)) if high - low <= _MOST_IMAGES else None
     centre = round(float(law.moments().mean.lower))
     least = float(law.log_pmf(np.array([centre + modulus // 2 + 1]))[0]) - 0.7 * bits
-    reach = modulus
-    while float(law.log_pmf(np.array([centre + reach]))[0]) > least:
-        reach += max(modulus, reach // 4)
-        if 2 * reach > _MOST_IMAGES:
-            return None
-    return abs(centre) + reach
+    reach = first_met_near(
+        lambda r: bool(law.log_pmf(np.array([centre + r]))[0] <= least), modulus, 0
+    )
+    return abs(centre) + reach if 2 * reach <= _MOST_IMAGES else None
 
 
 def _summed(law: Law, modulus: int, reach: int) -> list[arb]:
