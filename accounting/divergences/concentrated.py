@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial, reduce
+from functools import reduce
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -41,11 +41,10 @@ from ...exact.precision import enclose
 from ...mechanisms.laws.closed_forms import ClosedZCDP, Gaussians, RationalRenyi, ZCDPTail
 from ...mechanisms.pair import MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair
-from ..losses.of_pair import listed_law
 from .finite_sums import dominating, is_listed, unreduced
 from .largest_loss import largest_loss
 from .renyi import CLOSE, bracket, divergence, is_infinite
-from .renyi_sums import moments, shared_sums
+from .renyi_sums import listed_moments, shared_sums
 
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
 _MOST_ORDERS = 4000
@@ -165,11 +164,8 @@ def _sums(pair: Pair) -> _Sums:
     pair = unreduced(pair)
     largest = ball(largest_loss(pair).value.upper)
     if is_listed(pair) and not isinstance(pair, ShiftPair) and largest.is_finite():
-        law = listed_law(pair, -math.inf)
-        if not law.missing() <= 0:
-            raise DoesNotApplyError("some outcomes are too small to tell at this precision")
-        listed = partial(moments, law.masses, law.losses, powers=2)
-        return _Sums(lambda a: listed(ball(a)), lambda a: largest / ball(a))
+        sums = listed_moments(pair)
+        return _Sums(lambda order: sums(order, 2), lambda order: largest / ball(order))
     plain = pair.shifted
     is_whole = isinstance(pair, ShiftPair | SampledPair) and not pair.reduced
     if plain is None or not is_whole or is_infinite(pair):

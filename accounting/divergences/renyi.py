@@ -19,7 +19,6 @@ D_a is at most a (mu d)^2/2.
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -39,7 +38,6 @@ from ...mechanisms.pair import (
 )
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
 from ..envelope.unit import NoEnvelopeError, unit_parameter
-from ..losses.of_pair import listed_law
 from .finite_sums import (
     best_event,
     image_excess,
@@ -47,7 +45,7 @@ from .finite_sums import (
     listed,
     unreduced,
 )
-from .renyi_sums import moments, shared_sums
+from .renyi_sums import listed_moments, shared_sums
 
 CLOSE = Fraction(1, 10**5)  # so narrow, a bracket is taken where sums are long
 _LONG = 10**7  # variance from which on those of sums of discrete Gaussians are
@@ -81,11 +79,7 @@ def _of_listed(pair: Pair, order: Fraction) -> Enclosure:
     if pair.slack:  # nothing bounds it from above
         least = _from_sum(best_event(listed(pair), ball(order)), order).lower
         return Enclosure(least, Decimal("Infinity"))
-    law = listed_law(pair, -math.inf)
-    if law.escaping() > 0:
-        return Enclosure.infinite()
-    total = _from_sum(moments(law.masses, law.losses, ball(order), 0)[0], order)
-    return total if law.missing() <= 0 else Enclosure(total.lower, Decimal("Infinity"))
+    return _from_sum(listed_moments(pair)(order, 0)[0], order)
 
 
 def _of_mixture(pair: MixturePair, order: Fraction) -> Enclosure:

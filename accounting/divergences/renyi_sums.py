@@ -42,9 +42,9 @@ from ...exact.budget import spend
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi, RenyiSeries
-from ...mechanisms.pair import SampledPair
+from ...mechanisms.pair import Pair, SampledPair
 from ...mechanisms.shift_pair import ShiftPair
-from ..losses.of_pair import two_way
+from ..losses.of_pair import listed_law, two_way
 from ..sampling import loss_of
 
 _Grid: TypeAlias = "NDArray[np.int64]"
@@ -259,6 +259,20 @@ def moments(masses: Sequence[arb], losses: Sequence[arb], order: arb, powers: in
         for power in range(powers + 1):
             sums[power] += term
             term *= loss
+    return sums
+
+
+def listed_moments(pair: Pair) -> Callable[[Fraction, int], Sequence[arb]]:
+    """The same of a listed pair, at an order; nan where outcomes are too small to tell."""
+    law = listed_law(pair, -math.inf)
+
+    def sums(order: Fraction, powers: int) -> Sequence[arb]:
+        if law.escaping() > 0:
+            return [arb.pos_inf()] * (powers + 1)
+        if not law.missing() <= 0:
+            return [arb.nan()] * (powers + 1)
+        return moments(law.masses, law.losses, ball(order), powers)
+
     return sums
 
 
