@@ -269,15 +269,14 @@ def _bound(parts: _Parts, left: _Point, right: _Point) -> arb:
 def _largest_curvature(width: arb, left: Sequence[arb], right: Sequence[arb]) -> arb:
     """Bound K'' of one part between two orders so far apart, from M, M', M'' at both."""
     centre = ((left[1] / left[0] + right[1] / right[0]) / 2).mid()
-    half = (centre * width / 2).exp()
-    values, slopes, seconds = [], [], []
-    for m, scale in ((left, half), (right, 1 / half)):  # N = e^(-(x - middle) c) M
-        values.append(scale * m[0])
-        slopes.append(scale * (m[1] - centre * m[0]))
-        seconds.append(scale * (m[2] - 2 * centre * m[1] + centre * centre * m[0]))
+
+    def about(m: Sequence[arb], scale: arb) -> tuple[arb, arb, arb]:
+        """N, N', N'' there, for N = e^(-(x - middle) c) M."""
+        second = m[2] - 2 * centre * m[1] + centre * centre * m[0]
+        return scale * m[0], scale * (m[1] - centre * m[0]), scale * second
+
+    half, zero = (centre * width / 2).exp(), arb(0)
+    (n, slope, second), (last, falling, other) = about(left, half), about(right, 1 / half)
     # N lies above its tangents
-    falls = (slopes[0].min(arb(0)) * width, -slopes[1].max(arb(0)) * width)
-    least = (values[0] + falls[0]).max(values[1] + falls[1])
-    if not least > 0:
-        return arb.pos_inf()
-    return seconds[0].max(seconds[1]) / least
+    least = (n + slope.min(zero) * width).max(last - falling.max(zero) * width)
+    return second.max(other) / least if least > 0 else arb.pos_inf()

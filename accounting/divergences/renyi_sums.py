@@ -45,7 +45,7 @@ from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi, Renyi
 from ...mechanisms.pair import Pair, SampledPair
 from ...mechanisms.shift_pair import ShiftPair
 from ..losses.of_pair import listed_law, two_way
-from ..sampling import loss_of
+from ..sampling import loss_of, losses_of
 
 _Grid: TypeAlias = "NDArray[np.int64]"
 _Columns: TypeAlias = tuple[list[arb], list[arb]]  # masses of the first law, and losses L
@@ -241,13 +241,9 @@ class RenyiSums:
     def _heights(self, order: float, grid: _Grid) -> NDArray[np.float64]:
         """Logarithms of the terms, about."""
         near, far = self.law.log_pmf(grid), self.law.log_pmf(grid - self.shift)
-        base, other = (far, near) if self.removing else (near, far)
-        mixture, q = other, float(self.rate)
         with np.errstate(invalid="ignore"):
-            if q < 1:
-                mixture = np.logaddexp(math.log1p(-q) + base, math.log(q) + other)
-            power = order if self.removing else 1 - order
-            heights = base + power * (mixture - base)
+            losses, logs = losses_of(float(self.rate), self.removing, near - far, near)
+            heights = logs + (order - 1) * losses
         return cast("NDArray[np.float64]", np.where(np.isnan(heights), -np.inf, heights))
 
 
