@@ -92,9 +92,9 @@ def renyi_to_epsilon(
             raise ParameterError("delta must be above 0 where the pure epsilon is not given")
         return Conversion(pure, None)
     with working_precision(_bits(width)):
-        found = _infimum(lambda x: curve([1 + 1 / x])[0], -ball(level).log(), toward=1.0)
-        ends = [enclose(end.max(arb(0))) for end in (found.lower, found.upper)]
-    order = 1 + 1 / found.x if found.x else None
+        *both, x = _infimum(lambda x: curve([1 + 1 / x])[0], -ball(level).log(), toward=1.0)
+        ends = [enclose(end.max(arb(0))) for end in both]
+    order = 1 + 1 / x if x else None
     value = Enclosure(ends[0].lower, ends[1].upper)
     if pure is not None:  # itself the value in the limit, and not rounded
         order = None if pure.upper <= value.upper else order
@@ -122,11 +122,11 @@ def renyi_to_delta(
         return Conversion(_ZERO, None)
 
     with working_precision(_bits(width)):
-        found = _infimum(lambda x: curve([1 + x])[0].times(x), -ball(level), toward=-1.0)
-        tiny = found.lower < _LEAST_LOG  # too small to be written out
-        lower = _ZERO if tiny else enclose(found.lower.min(arb(0)).exp())
-        upper = enclose(found.upper.min(arb(0)).max(arb(_LEAST_LOG)).exp())
-    order = 1 + found.x if found.x and found.upper < 0 else None
+        low, high, x = _infimum(lambda x: curve([1 + x])[0].times(x), -ball(level), toward=-1.0)
+        tiny = low < _LEAST_LOG  # too small to be written out
+        lower = _ZERO if tiny else enclose(low.min(arb(0)).exp())
+        upper = enclose(high.min(arb(0)).max(arb(_LEAST_LOG)).exp())
+    order = 1 + x if x and high < 0 else None
     return Conversion(Enclosure(lower.lower, min(upper.upper, Fraction(1))), order)
 
 
@@ -192,18 +192,13 @@ def pure_to_renyi(epsilon: ExactInput, order: ExactInput, width: Fraction = WIDT
     return refine(lambda: divergence(pair, wanted), width=width)
 
 
-class _Infimum(NamedTuple):
-    """lower <= infimum <= upper, which is the value at x (None: finite nowhere it was tried)."""
+def _infimum(
+    f: Callable[[Fraction], Enclosure], tilt: arb, toward: float
+) -> tuple[arb, arb, Fraction | None]:
+    """Bounds of that of f(x) + tilt x + h(x) over x > 0, and where its upper one is the value.
 
-    lower: arb
-    upper: arb
-    x: Fraction | None
-
-
-def _infimum(f: Callable[[Fraction], Enclosure], tilt: arb, toward: float) -> _Infimum:
-    """Of f(x) + tilt x + h(x) over x > 0, at the working precision.
-
-    f: convex, enclosed at an exact point. toward: on which side it is finite.
+    f: convex, enclosed at an exact point. toward: on which side it is finite; where it is finite
+    nowhere that was tried, only a lower end is known, and no x.
     """
     upper, best = arb.pos_inf(), Fraction(0)
 
@@ -216,14 +211,28 @@ def _infimum(f: Callable[[Fraction], Enclosure], tilt: arb, toward: float) -> _I
             upper, best = high, x
         return low, high
 
-    _look_into_valley(lambda log_x: height(Fraction(math.exp(log_x)))[1], toward)
+    here, step = 0.0, 1.0  # ever nearer to where it turns; a poor choice makes the result wide
+    while step > _NEAREST and abs(here) < _FARTHEST:
+        logs = (here + side * step for side in (-1, 0, 1))
+        left, middle, right = (height(Fraction(math.exp(log_x)))[1] for log_x in logs)
+        move = toward
+        if middle.is_finite():
+            bend = left + right - 2 * middle  # a parabola's lowest point, where it is near
+            move = math.copysign(1.0, 1.0 if left > right else -1.0)
+            if bend > 0:
+                nearest = (left - right) / (2 * bend)
+                move = float(nearest.mid()) if nearest.is_finite() else 0.0
+        is_far = abs(move) >= 1
+        here += step * max(min(move, 1.0), -1.0)
+        step = 2 * step if is_far else step / 8
+    height(Fraction(math.exp(here)))
     if not best:
-        return _Infimum(arb.neg_inf(), upper, None)
-    lower, middle = arb.neg_inf(), best
+        return arb.neg_inf(), upper, None
+    lower, centre = arb.neg_inf(), best
     for close in _CLOSE:
-        around = [height(middle * (1 + side * close)) for side in (-2, -1, 0, 1, 2)]
+        around = [height(centre * (1 + side * close)) for side in (-2, -1, 0, 1, 2)]
         lower = lower.max(_least(around))
-    return _Infimum(lower.min(upper), upper, best)
+    return lower.min(upper), upper, best
 
 
 def _least(ends: Sequence[tuple[arb, arb]]) -> arb:
@@ -239,28 +248,6 @@ def _least(ends: Sequence[tuple[arb, arb]]) -> arb:
 
     inside = [near(k, k - 1).max(near(k + 1, k + 2)) for k in (1, 2)]
     return reduce(arb.min, [*inside, outside(0, 1), near(1, 2), near(3, 2), outside(4, 3)])
-
-
-def _look_into_valley(height: Callable[[float], arb], toward: float) -> None:
-    """Look at a function that falls and then rises nearer and nearer to its lowest point.
-
-    A poor choice of where to look costs time or width, never soundness. toward: where to go from
-    points at which it is infinite.
-    """
-    here, step = 0.0, 1.0
-    while step > _NEAREST and abs(here) < _FARTHEST:
-        left, middle, right = (height(here + side * step) for side in (-1, 0, 1))
-        move = toward
-        if middle.is_finite():
-            bend = left + right - 2 * middle  # a parabola's lowest point, where it is near
-            move = math.copysign(1.0, 1.0 if left > right else -1.0)
-            if bend > 0:
-                nearest = (left - right) / (2 * bend)
-                move = float(nearest.mid()) if nearest.is_finite() else 0.0
-        is_far = abs(move) >= 1
-        here += step * max(min(move, 1.0), -1.0)
-        step = 2 * step if is_far else step / 8
-    height(here)
 
 
 def _of_rho(rho: ExactInput | Enclosure) -> tuple[Curve, Enclosure]:

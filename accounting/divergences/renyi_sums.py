@@ -32,11 +32,10 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
 from flint import arb, arb_series, ctx
-from numpy.typing import NDArray
 
 from ...exact.budget import spend
 from ...exact.errors import DoesNotApplyError
@@ -47,7 +46,6 @@ from ...mechanisms.shift_pair import ShiftPair
 from ..losses.of_pair import listed_law, two_way
 from ..sampling import loss_of, losses_of
 
-_Grid: TypeAlias = "NDArray[np.int64]"
 _Columns: TypeAlias = tuple[list[arb], list[arb]]  # masses of the first law, and losses L
 
 _MOST_TERMS = 12_000_000
@@ -222,11 +220,8 @@ class RenyiSums:
         spread = 10 * float(moments.variance.upper) ** 0.5 + 10
         centre = round(float(moments.mean.lower))
         reach = (order - 1) * shift if self.removing else 0
-        low, high = _highest(
-            lambda grid: self._heights(order, grid),
-            round(reach + spread) + abs(centre),
-            round(shift + spread) + abs(centre),
-        )
+        ends = (round(far + spread) + abs(centre) for far in (reach, shift))
+        low, high = self._highest(order, *ends)
         low, high = min(low, centre), max(high, centre + shift)
         if self.removing:  # so that the support has no ends, and the law is symmetric
             step, is_bounded = max(1, (high - low) // 4), law.loss_limit(shift) is not None
@@ -238,13 +233,29 @@ class RenyiSums:
         least, most = law.support
         return low if least is None else max(low, least), high if most is None else min(high, most)
 
-    def _heights(self, order: float, grid: _Grid) -> NDArray[np.float64]:
-        """Logarithms of the terms, about."""
-        near, far = self.law.log_pmf(grid), self.law.log_pmf(grid - self.shift)
-        with np.errstate(invalid="ignore"):
-            losses, logs = losses_of(float(self.rate), self.removing, near - far, near)
-            heights = logs + (order - 1) * losses
-        return cast("NDArray[np.float64]", np.where(np.isnan(heights), -np.inf, heights))
+    def _highest(self, order: float, left: int, right: int) -> tuple[int, int]:
+        """About where the terms matter, from a first guess -left, ..., right."""
+        drop = 0.42 * ctx.prec
+        while True:
+            if left + right > _FARTHEST:
+                raise ArithmeticError("the terms of a Rényi sum lie too far out")
+            grid = np.unique(np.linspace(-left, right, _GRID).round().astype(np.int64))
+            near, far = self.law.log_pmf(grid), self.law.log_pmf(grid - self.shift)
+            with np.errstate(invalid="ignore"):
+                losses, logs = losses_of(float(self.rate), self.removing, near - far, near)
+                heights = logs + (order - 1) * losses
+            heights[np.isnan(heights)] = -np.inf
+            kept = np.flatnonzero(heights > heights.max() - drop)
+            if not kept.size:
+                raise ArithmeticError("where the terms of a Rényi sum matter is not told by floats")
+            if kept[0] == 0:
+                left *= 4
+            elif kept[-1] == len(grid) - 1:
+                right *= 4
+            elif len(kept) < _GRID // 64 and len(grid) == _GRID:
+                left, right = -int(grid[kept[0] - 1]), int(grid[kept[-1] + 1])
+            else:
+                return int(grid[kept[0] - 1]), int(grid[kept[-1] + 1])
 
 
 def moments(masses: Sequence[arb], losses: Sequence[arb], order: arb, powers: int) -> list[arb]:
@@ -281,26 +292,3 @@ def shared_sums(pair: ShiftPair | SampledPair, bits: int) -> RenyiSums:
 def _rounded(order: Fraction) -> float:
     """An order nearby whose window serves: orders that are searched share a few."""
     return 1 + 2 ** (math.ceil(8 * math.log2(order - 1)) / 8) if order > 1 else 1.0
-
-
-def _highest(
-    height: Callable[[_Grid], NDArray[np.float64]], left: int, right: int
-) -> tuple[int, int]:
-    """About where the terms of these logarithms matter, from a first guess -left, ..., right."""
-    drop = 0.42 * ctx.prec
-    while True:
-        if left + right > _FARTHEST:
-            raise ArithmeticError("the terms of a Rényi sum lie too far out")
-        grid = np.unique(np.linspace(-left, right, _GRID).round().astype(np.int64))
-        heights = height(grid)
-        kept = np.flatnonzero(heights > heights.max() - drop)
-        if not kept.size:
-            raise ArithmeticError("where the terms of a Rényi sum matter is not known in floats")
-        if kept[0] == 0:
-            left *= 4
-        elif kept[-1] == len(grid) - 1:
-            right *= 4
-        elif len(kept) < _GRID // 64 and len(grid) == _GRID:
-            left, right = -int(grid[kept[0] - 1]), int(grid[kept[-1] + 1])
-        else:
-            return int(grid[kept[0] - 1]), int(grid[kept[-1] + 1])
