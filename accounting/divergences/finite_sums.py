@@ -201,8 +201,13 @@ def image_excess(law: Law, modulus: int, farthest: int) -> arb:
 @lru_cache(maxsize=4)
 def residues(law: Law, modulus: int, bits: int) -> list[arb]:
     """Enclose P(X = c mod m) for c = 0, ..., m - 1. Kept: other shifts have the same."""
-    reach = _reach(law, modulus, bits)
-    return _fourier(law, modulus) if reach is None else _summed(law, modulus, reach)
+    if (reach := _reach(law, modulus, bits)) is None:
+        return _fourier(law, modulus)
+    beyond = arb(0).union(law.upper_tail(reach + 1) + law.lower_tail(-reach - 1))
+    totals = [beyond] * modulus
+    for x, mass in zip(range(-reach, reach + 1), law.balls(-reach, reach), strict=True):
+        totals[x % modulus] += mass
+    return totals
 
 
 def _reach(law: Law, modulus: int, bits: int) -> int | None:
@@ -219,14 +224,6 @@ def _reach(law: Law, modulus: int, bits: int) -> int | None:
         lambda r: bool(law.log_pmf(np.array([centre + r]))[0] <= least), modulus, 0
     )
     return abs(centre) + reach if 2 * reach <= _MOST_IMAGES else None
-
-
-def _summed(law: Law, modulus: int, reach: int) -> list[arb]:
-    totals = [arb(0)] * modulus
-    for x, mass in zip(range(-reach, reach + 1), law.balls(-reach, reach), strict=True):
-        totals[x % modulus] += mass
-    beyond = arb(0).union(law.upper_tail(reach + 1) + law.lower_tail(-reach - 1))
-    return [total + beyond for total in totals]
 
 
 def _fourier(law: Law, modulus: int) -> list[arb]:

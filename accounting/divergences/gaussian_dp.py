@@ -49,7 +49,7 @@ is at most the largest separation of the polygon's vertices, where two neighbour
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -168,7 +168,12 @@ def _of_listed(outcomes: Listed) -> Enclosure:
     if any((p == 0) != (q == 0) and (p > 0 or q > 0) for p, q in each):
         return Enclosure.infinite()
     each.sort(key=lambda pair: -(pair[0] / pair[1]).mid())
-    ratios, events = [p / q for p, q in each], _events(each)
+    ratios = [p / q for p, q in each]
+    columns = []  # P and Q of the first k outcomes, each with that of the rest, for k from 0 on
+    for column in zip(*each, strict=True):
+        columns.append(list(accumulate(column, initial=arb(0))))
+        columns.append(list(accumulate(column[::-1], initial=arb(0)))[::-1])
+    events = list(zip(*columns, strict=True))
     lows = list(accumulate((one.lower() for one in ratios), arb.min))
     highs = list(accumulate((one.upper() for one in reversed(ratios)), arb.max))[::-1]
     cuts = [k for k in range(1, len(each)) if lows[k - 1] > highs[k]]
@@ -184,15 +189,6 @@ def _of_listed(outcomes: Listed) -> Enclosure:
             ends.append(separation(p + raised, p_rest - raised, q, q_rest).upper())
     most = arb.pos_inf() if any(end.is_nan() for end in ends) else reduce(arb.max, ends)
     return enclose_between(lower, most)
-
-
-def _events(each: Sequence[tuple[arb, arb]]) -> list[tuple[arb, ...]]:
-    """P and Q of the first k outcomes, each with that of the rest, for each k from 0 on."""
-    columns = []
-    for column in zip(*each, strict=True):
-        columns.append(list(accumulate(column, initial=arb(0))))
-        columns.append(list(accumulate(column[::-1], initial=arb(0)))[::-1])
-    return list(zip(*columns, strict=True))
 
 
 # -- from the privacy profile ----------------------------------------------------------------------
