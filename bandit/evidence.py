@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from attrs import frozen
 
 from ..accounting.composition.composed import Composition, compose
-from ..accounting.envelope import unit_parameter
+from ..accounting.envelope.unit import unit_parameter
 from ..exact.content_cache import ContentCache
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError

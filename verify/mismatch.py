@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import reduce
 
-from flint import arb, arb_poly
+from flint import arb, arb_poly, ctx
 
 from ..accounting.divergences.finite_sums import residues
 from ..exact import Enclosure, ExactInput, ParameterError, refine, whole
@@ -54,7 +54,7 @@ def mismatched_epsilon(
         return Enclosure.exactly(0)
 
     def largest() -> arb:
-        share = residues(protocol.noise, m)
+        share = residues(protocol.noise, m, ctx.prec)
         messages = [arb_poly([share[(y - x) % m] for y in range(m)]) for x in range(g + 1)]
         worst = arb(1)
         for others in _sums_of_others(messages, n - 1, seen):

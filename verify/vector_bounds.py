@@ -15,7 +15,8 @@ from attrs import evolve
 
 from ..accounting.composition.composed import Composition, Use, compose
 from ..accounting.composition.vectors import MOST_MOVES, least_tilt, rounded_at_random, sides_of
-from ..accounting.envelope import NoEnvelopeError, rounded_distance
+from ..accounting.envelope.rounded import rounded_distance
+from ..accounting.envelope.unit import NoEnvelopeError
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import decimal_text
 from ..exact.rounding import to_digits

@@ -49,8 +49,7 @@ class Witness:
 def at_order(pair: Pair, order: Fraction, bound: Fraction) -> Witness:
     """The Rényi divergence of this order, above its bound or not."""
     value = refine(lambda: renyi.divergence(pair, order))
-    where = f"order {decimal_text(order)}"
-    return Witness(where, "Rényi divergence", value, value.plus(-bound))
+    return Witness(f"order {decimal_text(order)}", "Rényi divergence", value, value.plus(-bound))
 
 
 def steepest_order(pair: Pair) -> Fraction:

@@ -217,9 +217,7 @@ def _rho(
     move = noise.move
     if isinstance(move, SquareRoot) or noise.shape is Shape.GAUSSIAN:
         return Enclosure.exactly(squared(move) / 2)
-    whole = refine(
-        lambda: concentrated.laplace_supremum(move).value, width=width, cap=_CAPS["zcdp"]
-    )
+    whole = refine(lambda: concentrated.of_laplace(move), width=width, cap=_CAPS["zcdp"])
     if noise.rate == 1:
         return whole
     upper = min(whole.upper, enclose(loss_of(ball(rate), True, ball(move)) ** 2 / 2).upper)

@@ -48,7 +48,7 @@ from ...mechanisms.mechanism import (
 from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.conversion import zcdp_to_delta, zcdp_to_epsilon
 from ..divergences.gaussian_dp import of_pure, root_of, squared
-from ..envelope import NoEnvelopeError, distance
+from ..envelope.unit import NoEnvelopeError, distance
 from ..figure import MU, PURE, RHO, Figure, meeting
 from ..grid.orders import renyi_by_cells
 from ..losses.continuous import profile

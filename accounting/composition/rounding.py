@@ -40,7 +40,9 @@ from ...mechanisms.laws.law import Law
 from ...mechanisms.reach import Reach
 from ...mechanisms.vector import VectorNoise
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
-from ..envelope import NoEnvelopeError, distance_at, rounded_distance, rounded_renyi, trimmed
+from ..envelope.rounded import rounded_distance, rounded_renyi
+from ..envelope.trimmed import trimmed
+from ..envelope.unit import NoEnvelopeError, distance_at
 from ..figure import Figure, read_epsilon, read_failure, read_order
 from ..losses.continuous import profile
 from ..losses.continuous.inversion import Parts

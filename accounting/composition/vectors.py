@@ -34,7 +34,7 @@ from ...mechanisms.protocols.federated.rounding import Stochastic
 from ...mechanisms.rounded import RoundedReach
 from ...mechanisms.sampled import RandomRate, bare
 from ...mechanisms.vector import VectorNoise, vector
-from ..envelope import NoEnvelopeError, distance
+from ..envelope.unit import NoEnvelopeError, distance
 from ..figure import PURE, RHO, Figure
 from ..scenario import Use
 from . import divergence

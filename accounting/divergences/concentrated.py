@@ -27,24 +27,24 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial, reduce
+from functools import reduce
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
-from flint import arb, arb_series, ctx
+from flint import arb, ctx
 
 from ...exact.budget import SECOND, OutOfTimeError, within
-from ...exact.enclosure import Enclosure, Endpoint
+from ...exact.enclosure import Enclosure
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import enclose
 from ...mechanisms.laws.closed_forms import ClosedZCDP, Gaussians, RationalRenyi, ZCDPTail
 from ...mechanisms.pair import MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair
-from .finite_sums import dominating, is_listed, listed, renyi_sums, unreduced
+from .finite_sums import dominating, is_listed, unreduced
 from .largest_loss import largest_loss
-from .renyi import CLOSE, bracket, divergence, is_infinite, takes_long
-from .renyi_sums import shared_sums
+from .renyi import CLOSE, bracket, divergence, is_infinite
+from .renyi_sums import listed_moments, shared_sums
 
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
 _MOST_ORDERS = 4000
@@ -103,7 +103,7 @@ def supremum(pair: Pair) -> Supremum:
     known, order, narrow = Enclosure(_limit(pair), most), _LARGEST_ORDER, _NARROW
     if isinstance(pair, ShiftPair):
         known, order = known.intersection(_of_law(pair)), Fraction(2)
-        narrow = CLOSE if takes_long(pair) or pair.law.moments().variance.upper > _WIDE else _NARROW
+        narrow = CLOSE if pair.law.moments().variance.upper > _WIDE else _NARROW
     if known.is_within(narrow):
         return Supremum(known, order)
     try:
@@ -115,7 +115,7 @@ def supremum(pair: Pair) -> Supremum:
                 raise
             return Supremum(known, order)
     orders = {Fraction(2), *(max(one.order, _FIRST) for one in each if one.order <= _FEW_ORDERS)}
-    least, order = max((_shared(divergence(pair, a).lower, a), a) for a in orders)
+    least, order = max((divergence(pair, a).times(1 / a).lower, a) for a in orders)
     return Supremum(Enclosure(min(least, most), most).intersection(known), order)
 
 
@@ -143,29 +143,20 @@ def _of_law(pair: ShiftPair) -> Enclosure:
     return bracket(pair) if closed is None else enclose(closed)
 
 
-def _shared(end: Endpoint, order: Fraction) -> Endpoint:
-    return end if end == Decimal("Infinity") else Fraction(end) / order
-
-
 def joint(pairs: Sequence[tuple[Pair, int]]) -> Enclosure:
     """The same of independent pairs together, each so many times."""
-    return _search([(_sums(pair), times) for pair, times in pairs]).value
+    return _search([(_sums(pair), count) for pair, count in pairs]).value
 
 
-def laplace_supremum(epsilon: Fraction) -> Supremum:
-    """The same of continuous Laplace noise, epsilon = sensitivity/scale.
+def of_laplace(epsilon: Fraction) -> arb:
+    """The same of continuous Laplace noise, epsilon = sensitivity/scale: K'(1) = e + exp(-e) - 1.
 
-    M(a) = (a e^((a-1)e) + (a-1) e^(-ae))/(2a - 1) (`losses.continuous.sampled_laplace`); L <= e.
+    With u = a - 1/2, M(a) = (a e^((a-1)e) + (a-1) e^(-ae))/(2a - 1) is exp(-e/2) times cosh(u e) +
+    sinh(u e)/(2u), of order 1/2 in u^2. It is 0 only at u = iv with v cos(v e) = -sin(v e)/2: y =
+    sin(v x) solves -y'' = v^2 y, y(0) = 0, y'(e) = -y(e)/2, so that v^2 > 0. By its product K is
+    concave in u^2, as that of randomized response is.
     """
-    e = ball(epsilon)
-
-    def derivatives(order: Fraction) -> Sequence[arb]:
-        a = arb_series([ball(order), 1], prec=3)
-        near, far = ((a - 1) * e).exp(), (-a * e).exp()
-        series = (a * near + (a - 1) * far) / (2 * a - 1)
-        return series[0], series[1], 2 * series[2]
-
-    return _search([(_Sums(derivatives, lambda order: e / ball(order)), 1)])
+    return ball(epsilon) + (-ball(epsilon)).expm1()
 
 
 def _sums(pair: Pair) -> _Sums:
@@ -173,18 +164,20 @@ def _sums(pair: Pair) -> _Sums:
     pair = unreduced(pair)
     largest = ball(largest_loss(pair).value.upper)
     if is_listed(pair) and not isinstance(pair, ShiftPair) and largest.is_finite():
-        found = partial(renyi_sums, listed(pair), powers=2)
-        return _Sums(lambda a: found(ball(a)), lambda a: largest / ball(a))
+        sums = listed_moments(pair)
+        return _Sums(lambda order: sums(order, 2), lambda order: largest / ball(order))
     plain = pair.shifted
     is_whole = isinstance(pair, ShiftPair | SampledPair) and not pair.reduced
     if plain is None or not is_whole or is_infinite(pair):
         raise DoesNotApplyError("no sums of it are known")
-    law, most = plain.law, ball(_of_law(plain).upper)
+    noise, most = plain.law, ball(_of_law(plain).upper)
 
     def tail(order: Fraction) -> arb:
         """Also at most that of the pair that is faced: its supremum, or the tail that is proved."""
         bound = (largest / ball(order)).min(most)
-        return bound.min(law.zcdp_tail(order, plain.shift)) if isinstance(law, ZCDPTail) else bound
+        if isinstance(noise, ZCDPTail):
+            bound = bound.min(noise.zcdp_tail(order, plain.shift))
+        return bound
 
     return _Sums(shared_sums(pair, ctx.prec).derivatives, tail)
 
@@ -226,7 +219,7 @@ def _search(parts: _Parts) -> Supremum:
             while waiting:
                 for low, high in waiting:
                     bound = _bound(parts, point(low), point(high))
-                    if not bound > best * _ENOUGH:
+                    if bound <= best * _ENOUGH:
                         continue
                     if high - low < _NARROWEST * low:  # the precision is what it lacks
                         upper = upper.max(bound)
@@ -269,21 +262,21 @@ def _bound(parts: _Parts, left: _Point, right: _Point) -> arb:
             (left.k + linear / 2) / (a * (a - 1) + (2 * a - 1) * width / 2),
             last / (right.order * (right.order - 1)),
         ]
-    return reduce(arb.max, ratios).upper()
+    found = reduce(arb.max, ratios).upper()
+    return arb.pos_inf() if found.is_nan() else found  # where the sums are not known
 
 
 def _largest_curvature(width: arb, left: Sequence[arb], right: Sequence[arb]) -> arb:
     """Bound K'' of one part between two orders so far apart, from M, M', M'' at both."""
     centre = ((left[1] / left[0] + right[1] / right[0]) / 2).mid()
-    half = (centre * width / 2).exp()
-    values, slopes, seconds = [], [], []
-    for m, scale in ((left, half), (right, 1 / half)):  # N = e^(-(x - middle) c) M
-        values.append(scale * m[0])
-        slopes.append(scale * (m[1] - centre * m[0]))
-        seconds.append(scale * (m[2] - 2 * centre * m[1] + centre * centre * m[0]))
+
+    def about(m: Sequence[arb], scale: arb) -> tuple[arb, arb, arb]:
+        """N, N', N'' there, for N = e^(-(x - middle) c) M."""
+        second = m[2] - 2 * centre * m[1] + centre * centre * m[0]
+        return scale * m[0], scale * (m[1] - centre * m[0]), scale * second
+
+    half, zero = (centre * width / 2).exp(), arb(0)
+    (n, slope, second), (last, falling, other) = about(left, half), about(right, 1 / half)
     # N lies above its tangents
-    falls = (slopes[0].min(arb(0)) * width, -slopes[1].max(arb(0)) * width)
-    least = (values[0] + falls[0]).max(values[1] + falls[1])
-    if not least > 0:
-        return arb.pos_inf()
-    return seconds[0].max(seconds[1]) / least
+    least = (n + slope.min(zero) * width).max(last - falling.max(zero) * width)
+    return second.max(other) / least if least > 0 else arb.pos_inf()

@@ -92,9 +92,9 @@ def renyi_to_epsilon(
             raise ParameterError("delta must be above 0 where the pure epsilon is not given")
         return Conversion(pure, None)
     with working_precision(_bits(width)):
-        found = _infimum(lambda x: curve([1 + 1 / x])[0], -ball(level).log(), toward=1.0)
-        ends = [enclose(end.max(arb(0))) for end in (found.lower, found.upper)]
-    order = 1 + 1 / found.x if found.x else None
+        *both, x = _infimum(lambda x: curve([1 + 1 / x])[0], -ball(level).log(), toward=1.0)
+        ends = [enclose(end.max(arb(0))) for end in both]
+    order = 1 + 1 / x if x else None
     value = Enclosure(ends[0].lower, ends[1].upper)
     if pure is not None:  # itself the value in the limit, and not rounded
         order = None if pure.upper <= value.upper else order
@@ -122,11 +122,11 @@ def renyi_to_delta(
         return Conversion(_ZERO, None)
 
     with working_precision(_bits(width)):
-        found = _infimum(lambda x: curve([1 + x])[0].times(x), -ball(level), toward=-1.0)
-        tiny = found.lower < _LEAST_LOG  # too small to be written out
-        lower = _ZERO if tiny else enclose(found.lower.min(arb(0)).exp())
-        upper = enclose(found.upper.min(arb(0)).max(arb(_LEAST_LOG)).exp())
-    order = 1 + found.x if found.x and found.upper < 0 else None
+        low, high, x = _infimum(lambda x: curve([1 + x])[0].times(x), -ball(level), toward=-1.0)
+        tiny = low < _LEAST_LOG  # too small to be written out
+        lower = _ZERO if tiny else enclose(low.min(arb(0)).exp())
+        upper = enclose(high.min(arb(0)).max(arb(_LEAST_LOG)).exp())
+    order = 1 + x if x and high < 0 else None
     return Conversion(Enclosure(lower.lower, min(upper.upper, Fraction(1))), order)
 
 
@@ -142,8 +142,8 @@ def zcdp_to_epsilon(
     >>> f"{zcdp_to_epsilon('0.02', '1e-6').value:.4f}"
     '0.9000'
     """
-    known = _rho(rho)
-    return renyi_to_epsilon(_line(known), delta, _limit(known), width)
+    curve, limit = _of_rho(rho)
+    return renyi_to_epsilon(curve, delta, limit, width)
 
 
 def zcdp_to_delta(
@@ -157,25 +157,8 @@ def zcdp_to_delta(
     >>> zcdp_to_delta("0.02", 1).value < "1e-6"
     True
     """
-    known = _rho(rho)
-    return renyi_to_delta(_line(known), epsilon, _limit(known), width)
-
-
-def zcdp_to_epsilon_simple(
-    rho: ExactInput, delta: ExactInput, width: Fraction = WIDTH
-) -> Enclosure:
-    """rho + 2 sqrt(rho log(1/delta)): simpler and never smaller than `zcdp_to_epsilon`.
-
-    Source: Bun, Steinke, "Concentrated differential privacy", TCC 2016-B, Proposition 1.3; with
-    rho = e^2/2 it reads e (sqrt(2 log(1/delta)) + e/2).
-    """
-    cost = exact(rho, "rho", at_least=0)
-    level = exact(delta, "delta", at_least=0, at_most=1)
-    if cost == 0 or level == 1:
-        return Enclosure.exactly(cost)
-    if level == 0:
-        return Enclosure.infinite()
-    return refine(lambda: ball(cost) + 2 * (-ball(cost) * ball(level).log()).sqrt(), width=width)
+    curve, limit = _of_rho(rho)
+    return renyi_to_delta(curve, epsilon, limit, width)
 
 
 def pure_to_zcdp(epsilon: ExactInput, width: Fraction = WIDTH) -> Enclosure:
@@ -209,38 +192,47 @@ def pure_to_renyi(epsilon: ExactInput, order: ExactInput, width: Fraction = WIDT
     return refine(lambda: divergence(pair, wanted), width=width)
 
 
-class _Infimum(NamedTuple):
-    """lower <= infimum <= upper, which is the value at x (None: finite nowhere it was tried)."""
+def _infimum(
+    f: Callable[[Fraction], Enclosure], tilt: arb, toward: float
+) -> tuple[arb, arb, Fraction | None]:
+    """Bounds of that of f(x) + tilt x + h(x) over x > 0, and where its upper one is the value.
 
-    lower: arb
-    upper: arb
-    x: Fraction | None
-
-
-def _infimum(f: Callable[[Fraction], Enclosure], tilt: arb, toward: float) -> _Infimum:
-    """Of f(x) + tilt x + h(x) over x > 0, at the working precision.
-
-    f: convex, enclosed at an exact point. toward: on which side it is finite.
+    f: convex, enclosed at an exact point. toward: on which side it is finite; where it is finite
+    nowhere that was tried, only a lower end is known, and no x.
     """
     upper, best = arb.pos_inf(), Fraction(0)
 
     def height(x: Fraction) -> tuple[arb, arb]:
         """From below and from above."""
         nonlocal upper, best
-        value, rest = f(x), tilt * ball(x) + _h(x)
+        value, rest = f(x), tilt * ball(x) - ball(x).log1p() - ball(x) * ball(1 / x).log1p()
         low, high = (ball(value.lower) + rest).lower(), (ball(value.upper) + rest).upper()
         if high < upper:
             upper, best = high, x
         return low, high
 
-    _look_into_valley(lambda log_x: height(Fraction(math.exp(log_x)))[1], toward)
+    here, step = 0.0, 1.0  # ever nearer to where it turns; a poor choice makes the result wide
+    while step > _NEAREST and abs(here) < _FARTHEST:
+        logs = (here + side * step for side in (-1, 0, 1))
+        left, middle, right = (height(Fraction(math.exp(log_x)))[1] for log_x in logs)
+        move = toward
+        if middle.is_finite():
+            bend = left + right - 2 * middle  # a parabola's lowest point, where it is near
+            move = math.copysign(1.0, 1.0 if left > right else -1.0)
+            if bend > 0:
+                nearest = (left - right) / (2 * bend)
+                move = float(nearest.mid()) if nearest.is_finite() else 0.0
+        is_far = abs(move) >= 1
+        here += step * max(min(move, 1.0), -1.0)
+        step = 2 * step if is_far else step / 8
+    height(Fraction(math.exp(here)))
     if not best:
-        return _Infimum(arb.neg_inf(), upper, None)
-    lower, middle = arb.neg_inf(), best
+        return arb.neg_inf(), upper, None
+    lower, centre = arb.neg_inf(), best
     for close in _CLOSE:
-        around = [height(middle * (1 + side * close)) for side in (-2, -1, 0, 1, 2)]
+        around = [height(centre * (1 + side * close)) for side in (-2, -1, 0, 1, 2)]
         lower = lower.max(_least(around))
-    return _Infimum(lower.min(upper), upper, best)
+    return lower.min(upper), upper, best
 
 
 def _least(ends: Sequence[tuple[arb, arb]]) -> arb:
@@ -258,50 +250,14 @@ def _least(ends: Sequence[tuple[arb, arb]]) -> arb:
     return reduce(arb.min, [*inside, outside(0, 1), near(1, 2), near(3, 2), outside(4, 3)])
 
 
-def _look_into_valley(height: Callable[[float], arb], toward: float) -> None:
-    """Look at a function that falls and then rises nearer and nearer to its lowest point.
-
-    A poor choice of where to look costs time or width, never soundness. toward: where to go from
-    points at which it is infinite.
-    """
-    here, step = 0.0, 1.0
-    while step > _NEAREST and abs(here) < _FARTHEST:
-        left, middle, right = (height(here + side * step) for side in (-1, 0, 1))
-        move = toward
-        if middle.is_finite():
-            bend = left + right - 2 * middle  # a parabola's lowest point, where it is near
-            move = math.copysign(1.0, 1.0 if left > right else -1.0)
-            if bend > 0:
-                nearest = (left - right) / (2 * bend)
-                move = float(nearest.mid()) if nearest.is_finite() else 0.0
-        is_far = abs(move) >= 1
-        here += step * max(min(move, 1.0), -1.0)
-        step = 2 * step if is_far else step / 8
-    height(here)
-
-
-def _h(x: Fraction) -> arb:
-    """x log x - (1 + x) log(1 + x)."""
-    return -ball(x).log1p() - ball(x) * ball(1 / x).log1p()
-
-
-def _rho(rho: ExactInput | Enclosure) -> Enclosure:
-    if isinstance(rho, Enclosure):
-        if rho.at_least(0) is False:
-            raise ParameterError(f"rho must be at least 0, got {rho}")
-        return rho.maximum(_ZERO)
-    return Enclosure.exactly(exact(rho, "rho", at_least=0))
-
-
-def _line(rho: Enclosure) -> Curve:
-    return lambda orders: [rho.times(order) for order in orders]
-
-
-def _limit(rho: Enclosure) -> Enclosure:
-    """The pure epsilon of a mechanism with D(a) = rho a."""
-    if rho.lower > 0:
-        return Enclosure.infinite()
-    return Enclosure(Fraction(0), rho.upper if rho.upper == 0 else _INFINITY)
+def _of_rho(rho: ExactInput | Enclosure) -> tuple[Curve, Enclosure]:
+    """D(a) = rho a, and its limit, the pure epsilon."""
+    cost = rho if isinstance(rho, Enclosure) else Enclosure.exactly(exact(rho, "rho", at_least=0))
+    if cost.at_least(0) is False:
+        raise ParameterError(f"rho must be at least 0, got {rho}")
+    cost = cost.maximum(_ZERO)
+    limit = Enclosure.infinite() if cost.lower > 0 else Enclosure(Fraction(0), _INFINITY)
+    return lambda orders: [cost.times(a) for a in orders], limit if cost.upper else _ZERO
 
 
 def _bits(width: Fraction) -> int:

@@ -23,6 +23,7 @@ from flint import acb, arb, ctx
 from ...exact.budget import spend
 from ...exact.number import ball
 from ...exact.precision import working_precision
+from ...exact.roots import first_met_near
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
 from ...mechanisms.listed_pair import ListedPair
@@ -99,7 +100,7 @@ def _listed(pair: Pair, bits: int) -> Listed:
         return Listed(*pair.masses())
     if isinstance(pair, WrappedPair):
         spend(_LISTED * pair.modulus)
-        p = residues(pair.law, pair.modulus)
+        p = residues(pair.law, pair.modulus, ctx.prec)
         return Listed(p, [p[(x - pair.shift) % pair.modulus] for x in range(pair.modulus)])
     if isinstance(pair, ResponsePair):
         odds, hidden = ball(pair.epsilon).exp(), ball(1 - pair.delta)
@@ -147,40 +148,8 @@ def split(outcomes: Listed, odds: arb) -> tuple[arb, arb, arb]:
     return p_mass - slack, q_mass + slack, excess + 2 * slack * (1 + odds)
 
 
-def renyi_sums(outcomes: Listed, order: arb, powers: int = 0) -> list[arb]:
-    """sum P^order Q^(1-order) L^j for j = 0, ..., powers; infinite where Q = 0 < P."""
-    spend(_LISTED * len(outcomes.p))
-    sums = [arb(0)] * (powers + 1)
-    for p, q in zip(outcomes.p, outcomes.q, strict=True):
-        if p == 0:
-            continue
-        if q == 0:
-            return [arb.pos_inf()] * (powers + 1)
-        loss = (p / q).log()
-        term = p * ((order - 1) * loss).exp()
-        for power in range(powers + 1):
-            sums[power] += term
-            term *= loss
-    return sums
-
-
-def two_way_sum(outcomes: Listed, order: arb) -> arb:
-    """1 + sum over r = P/Q > 1 of Q (r^a - r)(1 - r^-a): see `renyi` of a `TwoWayPair`."""
-    spend(_LISTED * len(outcomes.p))
-    total = arb(1)
-    for p, q in zip(outcomes.p, outcomes.q, strict=True):
-        if p == 0 or p <= q:
-            continue
-        if q == 0:
-            return arb.pos_inf()
-        ratio = p / q
-        term = q * (ratio**order - ratio) * (1 - ratio**-order)
-        total += term if p > q else arb(0).union(term.abs_upper())
-    return total
-
-
 def best_event(outcomes: Listed, order: arb) -> arb:
-    """What the best single event tells of that sum, with slack: post-processing to one bit."""
+    """sum P^order Q^(1-order) at least, with slack: of the best event, told by one bit."""
     slack = ball(outcomes.slack)
     best = arb(1)
     for p, q in zip(outcomes.p, outcomes.q, strict=True):
@@ -192,11 +161,6 @@ def best_event(outcomes: Listed, order: arb) -> arb:
 
 
 # -- reduced mod m ---------------------------------------------------------------------------------
-
-
-def residues(law: Law, modulus: int) -> list[arb]:
-    """Enclose P(X = c mod m) for c = 0, ..., m - 1."""
-    return list(_residues(law, modulus, ctx.prec))
 
 
 def outside_masses(pair: Reducible) -> tuple[arb, arb]:
@@ -235,9 +199,15 @@ def image_excess(law: Law, modulus: int, farthest: int) -> arb:
 
 
 @lru_cache(maxsize=4)
-def _residues(law: Law, modulus: int, bits: int) -> tuple[arb, ...]:
-    reach = _reach(law, modulus, bits)
-    return tuple(_fourier(law, modulus) if reach is None else _summed(law, modulus, reach))
+def residues(law: Law, modulus: int, bits: int) -> list[arb]:
+    """Enclose P(X = c mod m) for c = 0, ..., m - 1. Kept: other shifts have the same."""
+    if (reach := _reach(law, modulus, bits)) is None:
+        return _fourier(law, modulus)
+    beyond = arb(0).union(law.upper_tail(reach + 1) + law.lower_tail(-reach - 1))
+    totals = [beyond] * modulus
+    for x, mass in zip(range(-reach, reach + 1), law.balls(-reach, reach), strict=True):
+        totals[x % modulus] += mass
+    return totals
 
 
 def _reach(law: Law, modulus: int, bits: int) -> int | None:
@@ -250,23 +220,10 @@ def _reach(law: Law, modulus: int, bits: int) -> int | None:
         return max(abs(low), abs(high)) if high - low <= _MOST_IMAGES else None
     centre = round(float(law.moments().mean.lower))
     least = float(law.log_pmf(np.array([centre + modulus // 2 + 1]))[0]) - 0.7 * bits
-    reach = modulus
-    while float(law.log_pmf(np.array([centre + reach]))[0]) > least:
-        reach += max(modulus, reach // 4)
-        if 2 * reach > _MOST_IMAGES:
-            return None
-    return abs(centre) + reach
-
-
-def _summed(law: Law, modulus: int, reach: int) -> list[arb]:
-    totals = [arb(0)] * modulus
-    for x, mass in zip(range(-reach, reach + 1), law.balls(-reach, reach), strict=True):
-        totals[x % modulus] += mass
-    beyond = law.upper_tail(reach + 1) + law.lower_tail(-reach - 1)
-    if beyond == 0:
-        return totals
-    rest = arb(0).union(beyond)
-    return [total + rest for total in totals]
+    reach = first_met_near(
+        lambda r: bool(law.log_pmf(np.array([centre + r]))[0] <= least), modulus, 0
+    )
+    return abs(centre) + reach if 2 * reach <= _MOST_IMAGES else None
 
 
 def _fourier(law: Law, modulus: int) -> list[arb]:

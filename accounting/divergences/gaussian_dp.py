@@ -49,7 +49,7 @@ is at most the largest separation of the polygon's vertices, where two neighbour
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -67,9 +67,8 @@ from ...exact.rounding import is_infinite
 from ...exact.square_root import SquareRoot, square_root
 from ...mechanisms.pair import Pair, ResponsePair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair
-from ..envelope import NoEnvelopeError, unit_parameter
 from ..envelope.cells import quantile, upper
-from ..envelope.unit import largest_window
+from ..envelope.unit import NoEnvelopeError, largest_window, unit_parameter
 from ..figure import PURE, RHO, Figure
 from .finite_sums import Listed, dominating, is_listed, listed, unreduced
 from .largest_loss import largest_loss
@@ -113,7 +112,10 @@ def gaussian_mu(pair: Pair) -> Enclosure:
         return Enclosure.infinite()  # P or Q has outcomes of its own, of which sampling leaves some
     if isinstance(pair, ShiftPair) and pair.law.curvature_falls:
         return largest_window(pair.law, pair.shift)
-    least = _at_events(pair)
+    event, least = exceeding(pair, arb(0), Fraction(0)), Enclosure.unknown()  # P > Q
+    p, q = event.p.lower(), event.q.upper()
+    if p > q and q > 0 and p < 1:
+        least = enclose(separation(p, 1 - p, q, 1 - q)).maximum(_ZERO)
     if pair.slack:  # some pair within the slack has outcomes of one law only
         return Enclosure(least.lower, _INFINITY).because("the slack allows any mu")
     each = [gaussian_mu(one) for one in dominating(pair)]
@@ -160,22 +162,18 @@ def _of_largest(loss: Endpoint) -> Endpoint:
     return loss if is_infinite(loss) else enclose(of_pure(ball(loss))).upper
 
 
-def _at_events(pair: Pair) -> Enclosure:
-    """What the event {P > Q} separates by, at least: total variation in other words."""
-    event = exceeding(pair, arb(0), Fraction(0))
-    p, q = event.p.lower(), event.q.upper()
-    if not (p > q and q > 0 and p < 1):
-        return Enclosure.unknown()
-    return enclose(separation(p, 1 - p, q, 1 - q)).maximum(_ZERO)
-
-
 def _of_listed(outcomes: Listed) -> Enclosure:
     """By all events along the outcomes in the order of P/Q, as far as that can be told."""
     each = [(p, q) for p, q in zip(outcomes.p, outcomes.q, strict=True) if not p == q == 0]
     if any((p == 0) != (q == 0) and (p > 0 or q > 0) for p, q in each):
         return Enclosure.infinite()
     each.sort(key=lambda pair: -(pair[0] / pair[1]).mid())
-    ratios, events = [p / q for p, q in each], _events(each)
+    ratios = [p / q for p, q in each]
+    columns = []  # P and Q of the first k outcomes, each with that of the rest, for k from 0 on
+    for column in zip(*each, strict=True):
+        columns.append(list(accumulate(column, initial=arb(0))))
+        columns.append(list(accumulate(column[::-1], initial=arb(0)))[::-1])
+    events = list(zip(*columns, strict=True))
     lows = list(accumulate((one.lower() for one in ratios), arb.min))
     highs = list(accumulate((one.upper() for one in reversed(ratios)), arb.max))[::-1]
     cuts = [k for k in range(1, len(each)) if lows[k - 1] > highs[k]]
@@ -191,15 +189,6 @@ def _of_listed(outcomes: Listed) -> Enclosure:
             ends.append(separation(p + raised, p_rest - raised, q, q_rest).upper())
     most = arb.pos_inf() if any(end.is_nan() for end in ends) else reduce(arb.max, ends)
     return enclose_between(lower, most)
-
-
-def _events(each: Sequence[tuple[arb, arb]]) -> list[tuple[arb, ...]]:
-    """P and Q of the first k outcomes, each with that of the rest, for each k from 0 on."""
-    columns = []
-    for column in zip(*each, strict=True):
-        columns.append(list(accumulate(column, initial=arb(0))))
-        columns.append(list(accumulate(column[::-1], initial=arb(0)))[::-1])
-    return list(zip(*columns, strict=True))
 
 
 # -- from the privacy profile ----------------------------------------------------------------------
@@ -223,9 +212,8 @@ def bounded_mu(known: Enclosure, ask: Callable[[Figure], Enclosure], width: Frac
     with suppress(*_NOT_TOLD):
         for level in _levels(found.upper, largest):
             profile[level] = ask(Figure("delta", level))
-    for level, value in profile.items():
-        least = largest_mu(level, Fraction(value.lower))
-        found = found.intersection(Enclosure(least, _INFINITY))
+            least = largest_mu(level, Fraction(profile[level].lower))
+            found = found.intersection(Enclosure(least, _INFINITY))
     with working_precision(_BITS):
         found = found.intersection(Enclosure(Fraction(0), _most(profile, largest)))
     return found if found.is_within(width) else found.because(_BY_PROFILE)

@@ -21,7 +21,7 @@ from flint import arb
 
 from ...exact.budget import spend
 from ...exact.enclosure import Enclosure
-from ...exact.number import Logarithm, ball
+from ...exact.number import Logarithm, Real, ball
 from ...exact.precision import enclose
 from ...mechanisms.laws.closed_forms import AttainsLimit
 from ...mechanisms.listed_pair import ListedPair
@@ -73,8 +73,7 @@ def _of_shift(pair: ShiftPair) -> LargestLoss:
     limit = law.loss_limit(shift)
     if limit is None:
         return LargestLoss(Enclosure.infinite(), None)
-    value = Enclosure.exactly(limit) if isinstance(limit, Fraction) else enclose(ball(limit))
-    return LargestLoss(value, "0" if isinstance(law, AttainsLimit) else None)
+    return LargestLoss(_times(1, limit), "0" if isinstance(law, AttainsLimit) else None)
 
 
 def _of_finite(pair: FinitePair) -> LargestLoss:
@@ -98,13 +97,13 @@ def _of_listed(pair: ListedPair) -> LargestLoss:
         largest, best = _largest_listed(listed(pair))
         return LargestLoss(enclose(largest).maximum(_ZERO), pair.name_of(best))
     multiple, best = max((k, -x) for x, k in enumerate(known.multiples) if k is not None)
-    unit, multiple = known.unit, max(multiple, 0)
-    value = (
-        Enclosure.exactly(unit * multiple)
-        if isinstance(unit, Fraction)
-        else enclose(ball(unit) * multiple)
-    )
-    return LargestLoss(value, pair.name_of(-best))
+    return LargestLoss(_times(max(multiple, 0), known.unit), pair.name_of(-best))
+
+
+def _times(multiple: int, unit: Real) -> Enclosure:
+    if isinstance(unit, Fraction):
+        return Enclosure.exactly(multiple * unit)
+    return enclose(multiple * ball(unit))
 
 
 def _of_wrapped(pair: WrappedPair) -> LargestLoss:

@@ -19,7 +19,7 @@ import numpy as np
 from flint import arb, ctx
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import Logarithm, Real, ball
+from ...exact.number import Logarithm, ball
 from ...exact.precision import enclose, enclose_between, working_precision
 from ...exact.roots import first_met_near, float_root, met_between, met_near
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
@@ -104,7 +104,11 @@ def _of_shift(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Even
         return Event(arb(1), arb(0), arb(0))
     law, shift = pair.law, pair.shift
     limit = law.loss_limit(shift)
-    is_above = None if limit is None else _compare(level, exact_level, limit)
+    above: Fraction | arb = arb.nan()  # how far the level is above the limit, if it has one
+    if isinstance(limit, Fraction) and exact_level is not None:
+        above = exact_level - limit
+    elif limit is not None:
+        above = level - ball(limit)
     inside: int | None
     outside: int | None
     if law.log_convex_sides:
@@ -113,7 +117,7 @@ def _of_shift(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Even
             return _NOTHING._replace(excess=overlooked(level, summit))
         inside, outside = 0, shift  # of the losses +-summit, summit > level >= 0
     else:
-        if is_above == 1:
+        if above >= 0:
             return _NOTHING
         # Below low + shift the loss is infinite, above high it is minus infinity.
         low, high = law.support
@@ -121,7 +125,7 @@ def _of_shift(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Even
         outside = None if high is None else high + 1
     last, first = last_above(pair, level, inside, outside), None
     p, q, excess = law.lower_tail(last), law.lower_tail(last - shift), arb(0)
-    if law.log_convex_sides and is_above != -1:
+    if law.log_convex_sides and not above < 0:
         # On x <= 0 the loss rises: read it backwards, loss(-y) falls in y >= 0.
         first = -last_above(pair, level, 0, None, mirrored=True)
         p, q = p - law.lower_tail(first - 1), q - law.lower_tail(first - 1 - shift)
@@ -137,7 +141,12 @@ def _of_shift(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Even
 def epsilon_of(pair: Pair, delta: Fraction) -> Enclosure:
     """The smallest level >= 0 with delta(level) <= delta, at the working precision."""
     if isinstance(pair, ResponsePair):
-        return enclose(_of_response(pair, delta))
+        # delta(level) = d + (1-d)(e^epsilon - e^level)/(1 + e^epsilon), d = pair.delta, solved
+        if delta < pair.delta:
+            return Enclosure.infinite()
+        share = (delta - pair.delta) / (1 - pair.delta)
+        odds = ball(1 - share) * ball(pair.epsilon).exp() - ball(share)
+        return enclose(odds.max(arb(1)).log())
     if isinstance(pair, FinitePair) and not pair.slack and len(pair.p) <= _FEW:
         return _of_few(pair, delta)
     if isinstance(pair, TwoWayPair):
@@ -187,7 +196,15 @@ def root_near(
         elif is_sought:
             break
         level, is_sought = _sought(exceeding, target, level), True  # it came from too far away
-    return enclose_between(best, _certified_above(exceeding, target, level.max(best), largest))
+    level, cap = level.max(best), ball(largest.upper).upper()
+
+    def met(above: arb) -> bool:
+        return bool(above >= cap or value_at(above, exceeding(above)) <= target)
+
+    # near 0 what is gained by a step has to show against the rounding of delta itself
+    step = arb(2) ** -(ctx.prec - 24) * (abs(level) + arb(2) ** -16)
+    found = met_near(met, level, step, growth=16, most=ctx.prec // 2)
+    return enclose_between(best, cap if found is None else found.min(cap))
 
 
 def _sought(exceeding: Callable[[arb], Event], target: arb, level: arb) -> arb:
@@ -223,34 +240,6 @@ def _of_few(pair: FinitePair, delta: Fraction) -> Enclosure:
     return enclose(Logarithm((p_mass - delta) / q_mass).ball())
 
 
-def _of_response(pair: ResponsePair, delta: Fraction) -> arb:
-    """delta(level) = d + (1-d)(e^epsilon - e^level)/(1 + e^epsilon), d = pair.delta, solved.
-
-    At delta < 1, which `composition.divergence` sees to.
-    """
-    if delta < pair.delta:
-        return arb.pos_inf()
-    share = (delta - pair.delta) / (1 - pair.delta)
-    odds = ball(1 - share) * ball(pair.epsilon).exp() - ball(share)
-    return odds.max(arb(1)).log()
-
-
-def _certified_above(
-    exceeding: Callable[[arb], Event], target: arb, level: arb, largest: Enclosure
-) -> arb:
-    """Some level just above with delta(level) <= target, proved."""
-    cap = ball(largest.upper).upper()
-    least = arb(2) ** -(ctx.prec - 24)
-
-    def met(above: arb) -> bool:
-        return bool(above >= cap or value_at(above, exceeding(above)) <= target)
-
-    # near 0 what is gained by a step has to show against the rounding of delta itself
-    step = least * (abs(level) + arb(2) ** -16)
-    found = met_near(met, level, step, growth=16, most=ctx.prec // 2)
-    return cap if found is None else found.min(cap)
-
-
 def shortfall(p: arb, level: arb, loss: arb) -> arb:
     """What outcomes of S whose loss is below the level may cost, the least being `loss`."""
     return (p * ((level - loss).exp() - 1)).max(arb(0)).upper()
@@ -259,13 +248,6 @@ def shortfall(p: arb, level: arb, loss: arb) -> arb:
 def overlooked(level: arb, loss: arb) -> arb:
     """What outcomes outside S whose loss is above the level may add, the largest being `loss`."""
     return (1 - (level - loss).exp()).max(arb(0)).upper()
-
-
-def _compare(level: arb, exact_level: Fraction | None, limit: Real) -> int:
-    """1 if level >= limit, -1 if level < limit, 0 if it cannot be told."""
-    if exact_level is not None and isinstance(limit, Fraction):
-        return 1 if exact_level >= limit else -1
-    return 1 if level >= ball(limit) else -1 if level < ball(limit) else 0
 
 
 def last_above(

@@ -37,17 +37,15 @@ from ...mechanisms.pair import (
     TwoWayPair,
 )
 from ...mechanisms.shift_pair import ShiftPair, WrappedPair
-from ..envelope import NoEnvelopeError, unit_parameter
+from ..envelope.unit import NoEnvelopeError, unit_parameter
 from .finite_sums import (
     best_event,
     image_excess,
     is_listed,
     listed,
-    renyi_sums,
-    two_way_sum,
     unreduced,
 )
-from .renyi_sums import shared_sums
+from .renyi_sums import listed_moments, shared_sums
 
 CLOSE = Fraction(1, 10**5)  # so narrow, a bracket is taken where sums are long
 _LONG = 10**7  # variance from which on those of sums of discrete Gaussians are
@@ -67,7 +65,9 @@ def divergence(pair: Pair, order: Fraction) -> Enclosure:
         return _of_mixture(pair, order)
     assert isinstance(pair, ShiftPair | SampledPair | WrappedPair)
     if isinstance(pair, WrappedPair) or (isinstance(pair, SampledPair) and pair.reduced):
-        return _of_wrapped(pair, order)
+        # reduction is post-processing: at most what holds without it
+        most = Enclosure(Fraction(0), divergence(pair.unwrapped, order).upper)
+        return (_of_listed if is_listed(pair) else _below)(pair, order).intersection(most)
     if is_infinite(pair):
         return Enclosure.infinite()
     if isinstance(pair, ShiftPair):
@@ -76,10 +76,10 @@ def divergence(pair: Pair, order: Fraction) -> Enclosure:
 
 
 def _of_listed(pair: Pair, order: Fraction) -> Enclosure:
-    outcomes, a = listed(pair), ball(order)
-    if outcomes.slack:  # nothing bounds it from above
-        return Enclosure(_from_sum(best_event(outcomes, a), order).lower, Decimal("Infinity"))
-    return _from_sum(renyi_sums(outcomes, a)[0], order)
+    if pair.slack:  # nothing bounds it from above
+        least = _from_sum(best_event(listed(pair), ball(order)), order).lower
+        return Enclosure(least, Decimal("Infinity"))
+    return _from_sum(listed_moments(pair)(order, 0)[0], order)
 
 
 def _of_mixture(pair: MixturePair, order: Fraction) -> Enclosure:
@@ -93,18 +93,15 @@ def _of_mixture(pair: MixturePair, order: Fraction) -> Enclosure:
 
 
 def _of_both_ways(pair: TwoWayPair, order: Fraction) -> Enclosure:
-    """Between what neighbours attain and the sum over r = P/Q > 1 of Q r^a, Q r^(1-a) and the rest.
-
-    The rest, 1 less the sum of Q r and Q, turns that into 1 + sum of Q (r^a - r)(1 - r^-a).
-    """
+    """Between what neighbours attain and what the pair that has their profile either way has."""
+    least, most = divergence(pair.pair, order), divergence(pair.pair.pair, order)
     if is_listed(pair.pair):
-        total = two_way_sum(listed(pair.pair), ball(order))
+        total = _of_listed(pair, order)
     elif is_infinite(pair.pair):
-        total = arb.pos_inf()
+        total = Enclosure.infinite()
     else:
-        total = shared_sums(pair.pair, ctx.prec).two_way(order)
-    most = min(_from_sum(total, order).upper, divergence(pair.pair.pair, order).upper)
-    return Enclosure(divergence(pair.pair, order).lower, most)
+        total = _from_sum(shared_sums(pair.pair, ctx.prec).two_way(order), order)
+    return Enclosure(least.lower, min(total.upper, most.upper))
 
 
 def _from_sum(total: arb, order: Fraction) -> Enclosure:
@@ -123,7 +120,8 @@ def is_infinite(pair: Pair) -> bool:
 def _of_shift(pair: ShiftPair, order: Fraction) -> Enclosure:
     """The sum; where its terms are too many, what moments and summands of the noise tell."""
     law = pair.law
-    if takes_long(pair) and (near := bracket(pair, order)).is_within(CLOSE):
+    takes_long = isinstance(law, DiscreteGaussianSum) and law.count * law.sigma2 > _LONG
+    if takes_long and (near := bracket(pair, order)).is_within(CLOSE):
         return near
     if isinstance(law, RationalRenyi) and (known := law.renyi_exact(order, pair.shift)) is not None:
         return Enclosure.exactly(known)
@@ -137,13 +135,6 @@ def _of_shift(pair: ShiftPair, order: Fraction) -> Enclosure:
         if not found.is_finite():
             raise
     return found.because("the terms of its Rényi sum are too many")
-
-
-def _of_wrapped(pair: WrappedPair | SampledPair, order: Fraction) -> Enclosure:
-    """Reduction is post-processing: at most what holds without it."""
-    most = divergence(pair.unwrapped, order).upper
-    least = _of_listed(pair, order) if is_listed(pair) else _below(pair, order)
-    return least.intersection(Enclosure(Fraction(0), most))
 
 
 def _below(pair: WrappedPair | SampledPair, order: Fraction) -> Enclosure:
@@ -164,12 +155,6 @@ def _below(pair: WrappedPair | SampledPair, order: Fraction) -> Enclosure:
 
 
 # -- brackets without sums -------------------------------------------------------------------------
-
-
-def takes_long(pair: ShiftPair) -> bool:
-    """Is a sum over the outcomes out of reach?"""
-    law = pair.law
-    return isinstance(law, DiscreteGaussianSum) and law.count * law.sigma2 > _LONG
 
 
 def bracket(pair: ShiftPair, order: Fraction | None = None) -> Enclosure:

@@ -6,7 +6,8 @@ Of the pair that is faced, let A and B be the laws, l = log A/B the loss: positi
     removing  ((1-q) Q + q P, Q):  B r^a,      r = 1 - q + q e^l,    L = log r,   A = P, B = Q,
     adding    (Q, (1-q) Q + q P):  A r^(1-a),  r = 1 - q + q e^-l,   L = -log r,  A = Q, B = P,
 
-each times L^j. A window is summed in balls. As |L| <= |l| on either side, what lies outside is
+each times L^j: the first law's mass, B r or A, times e^((a-1) L) L^j. A window is summed in balls.
+As |L| <= |l| on either side, what lies outside is
 
 *Left of it*, where l >= m (the end's l, which rises from there on, or the limit to which it falls).
 Removing: r <= c e^l, c = q + (1-q) e^-m, makes it at most c^a times the sum of A^a B^(1-a) l^j.
@@ -31,22 +32,21 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
 from flint import arb, arb_series, ctx
-from numpy.typing import NDArray
 
 from ...exact.budget import spend
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi, RenyiSeries
-from ...mechanisms.pair import SampledPair
+from ...mechanisms.pair import Pair, SampledPair
 from ...mechanisms.shift_pair import ShiftPair
-from .finite_sums import Listed, two_way_sum
+from ..losses.of_pair import listed_law, two_way
+from ..sampling import loss_of, losses_of
 
-_Grid: TypeAlias = "NDArray[np.int64]"
-_Columns: TypeAlias = tuple[list[arb], list[arb], list[arb]]  # log p, the loss and log r
+_Columns: TypeAlias = tuple[list[arb], list[arb]]  # masses of the first law, and losses L
 
 _MOST_TERMS = 12_000_000
 _MOST_SEARCHED = 20_000  # outcomes of a sum of sampled noise with derivatives
@@ -67,7 +67,7 @@ class RenyiSums:
     def __init__(self, pair: ShiftPair | SampledPair) -> None:
         facing = pair if isinstance(pair, ShiftPair) else pair.facing
         assert isinstance(facing, ShiftPair)
-        self.facing, self.law, self.shift = facing, facing.law, facing.shift
+        self.law, self.shift = facing.law, facing.shift
         self.rate, self.removing = Fraction(1), True
         if isinstance(pair, SampledPair):
             self.rate, self.removing = pair.rate, pair.removing
@@ -76,6 +76,7 @@ class RenyiSums:
         self.length = max(_BLOCK, 2 * self.shift, min(8 * spread, _LONGEST_BLOCK))
         self.bulk = lru_cache(maxsize=None)(self._bulk)
         self.after = lru_cache(maxsize=None)(self._after)
+        self.log = lru_cache(maxsize=None)(lambda x: self.law.ball(x).log())
 
     def at(self, order: Fraction) -> arb:
         """M(order), order > 1."""
@@ -94,21 +95,20 @@ class RenyiSums:
         low, high = self.bulk(_rounded(order))
         if powers and self.rate < 1 and high - low > _MOST_SEARCHED:
             raise DoesNotApplyError(f"{high - low} outcomes are too many to search all orders")
-        sums = self._inside(order, low, high, powers)
+        spend(_ORDER + _TERM * (high - low) * (powers + 2))
+        sums = moments(*self.between(low, high), ball(order), powers)
         for power in range(powers + 1):
             rest = self._left(order, low, power) + self._right(high, power)
             sums[power] += (-rest).union(rest) if power % 2 else arb(0).union(rest)
         return sums
 
     def two_way(self, order: Fraction) -> arb:
-        """1 + sum over r > 1 of Q (r^a - r)(1 - r^-a), removing; left of the window below Q r^a."""
+        """The same of the `TwoWayPair`, removing; left of the window its terms are below Q r^a."""
         low, high = self.bulk(_rounded(order))
-        logs, losses, ratios = self.between(low, high)
-        q = [(log - loss).exp() for log, loss in zip(logs, losses, strict=True)]
-        p = [b * r.exp() for b, r in zip(q, ratios, strict=True)]
-        total = two_way_sum(Listed(p, q), ball(order))
+        p, losses = self.between(low, high)
         if not losses[-1] <= 0:
             return arb.pos_inf()
+        total = moments(*two_way(p, losses, arb(0)), ball(order), 0)[0]
         return total + arb(0).union(self._left(order, low, 0))
 
     def between(self, low: int, high: int) -> _Columns:
@@ -117,7 +117,7 @@ class RenyiSums:
             raise ArithmeticError(
                 f"a Rényi sum over {high - low} outcomes is too long (at most {_MOST_TERMS})"
             )
-        columns: _Columns = [], [], []
+        columns: _Columns = [], []
         for index in range(low // self.length, high // self.length + 1):
             first = max(low - index * self.length, 0)
             last = high + 1 - index * self.length
@@ -127,35 +127,23 @@ class RenyiSums:
 
     @lru_cache(maxsize=_MOST_BLOCKS)  # noqa: B019
     def _block(self, index: int) -> _Columns:
-        shift, first = self.shift, index * self.length
+        first, shift = index * self.length, self.shift
         spend(_FIRST * self.length)
-        logs = [p.log() for p in self.law.balls(first - shift, first + self.length - 1)]
-        losses = [p - q for p, q in zip(logs[shift:], logs, strict=False)]
+        masses = self.law.balls(first - shift, first + self.length - 1)
+        logs = [mass.log() for mass in masses]
+        plain = [a - b for a, b in zip(logs[shift:], logs, strict=False)]
         if self.rate == 1:
-            return logs[shift:], losses, losses
-        rate, sign = ball(self.rate), 1 if self.removing else -1
-        return logs[shift:], losses, [(rate * (sign * one).expm1()).log1p() for one in losses]
+            return masses[shift:], plain
+        losses = [loss_of(ball(self.rate), self.removing, loss) for loss in plain]
+        if not self.removing:
+            return masses[shift:], losses
+        return [b * loss.exp() for b, loss in zip(masses, losses, strict=False)], losses
 
     def within(self, order: Fraction) -> tuple[int, int, arb]:
         """A window low, ..., high around the bulk, and the part of M(order) that it has."""
         low, high = self.bulk(_rounded(order))
         outside = self._left(order, low, 0) + self._right(high, 0)
         return low, high, (self.at(order) - outside).max(arb(0))
-
-    def _inside(self, order: Fraction, low: int, high: int, powers: int) -> list[arb]:
-        spend(_ORDER + _TERM * (high - low) * (powers + 2))
-        logs, losses, ratios = self.between(low, high)
-        power, sign, weights = ball(1 - order), -1, logs
-        if self.removing:
-            power, sign = ball(order), 1
-            weights = [log - loss for log, loss in zip(logs, losses, strict=True)]
-        each = zip(weights, ratios, strict=True)
-        terms = [(weight + power * ratio).exp() for weight, ratio in each]
-        sums = [sum(terms, arb(0))]
-        for _ in range(powers):
-            terms = [sign * term * ratio for term, ratio in zip(terms, ratios, strict=True)]
-            sums.append(sum(terms, arb(0)))
-        return sums
 
     # -- in closed form ---------------------------------------------------------------------------
 
@@ -179,26 +167,18 @@ class RenyiSums:
 
     # -- outside ----------------------------------------------------------------------------------
 
-    def _end(self, x: int) -> tuple[arb, arb]:
-        """log p and the loss."""
-        logs, losses, _ = self.between(x, x)
-        return logs[0], losses[0]
-
-    def _after(self, high: int, shift: int) -> arb:
-        """The mass of p(x - shift) beyond this end; of log-concave p at most a geometric series."""
-        (last, loss), (inner, inner_loss) = self._end(high), self._end(high - 1)
-        if shift:
-            last, inner = last - loss, inner - inner_loss
-        ratio = (last - inner).exp()
+    def _after(self, x: int) -> arb:
+        """The mass of p beyond x; of log-concave p at most a geometric series."""
+        ratio = (self.log(x) - self.log(x - 1)).exp()
         if self.law.log_concave and ratio < 1:
-            return (last.exp() * ratio / (1 - ratio)).min(arb(1))
-        return self.law.upper_tail(high + 1 - shift)
+            return (self.log(x).exp() * ratio / (1 - ratio)).min(arb(1))
+        return self.law.upper_tail(x + 1)
 
     def _left(self, order: Fraction, low: int, power: int) -> arb:
         law, rate = self.law, ball(self.rate)
         if not self.removing and low == law.support[0]:
             return arb(0)
-        log_p, loss = self._end(low)
+        loss = self.log(low) - self.log(low - self.shift)
         if not self.removing:
             if not loss >= 0:
                 return arb.pos_inf()
@@ -212,28 +192,24 @@ class RenyiSums:
         else:
             if not (law.log_concave and loss > 0):
                 return arb.pos_inf()
-            least, growth = loss, self._steepening(low)
-            ratio = (rise * growth - (self._end(low + 1)[0] - log_p)).exp()
+            if not isinstance(law, BoundedCurvature):
+                raise NotImplementedError(f"{law} has no bound on its second differences")
+            least, growth = loss, law.steepening(low, self.shift)
+            ratio = (rise * growth - (self.log(low + 1) - self.log(low))).exp()
             ratio *= (1 + growth / loss) ** power
             if not ratio < 1:
                 return arb.pos_inf()
-            found = (log_p + rise * loss).exp() * loss**power * ratio / (1 - ratio)
+            found = (self.log(low) + rise * loss).exp() * loss**power * ratio / (1 - ratio)
         return (rate + (1 - rate) * (-least).exp()) ** ball(order) * found
 
     def _right(self, high: int, power: int) -> arb:
         if not self.removing and high == self.law.support[1]:
             return arb(0)
-        if not self._end(high)[1] <= 0:
+        if not self.log(high) <= self.log(high - self.shift):
             return arb.pos_inf()
         if self.removing and self.rate < 1:
-            return (-(-ball(self.rate)).log1p()) ** power * self.after(high, self.shift)
-        return arb("2.2") * self.after(high, self.shift) if power else self.after(high, 0)
-
-    def _steepening(self, low: int) -> arb:
-        if not isinstance(self.law, BoundedCurvature):
-            name = type(self.law).__name__
-            raise NotImplementedError(f"{name} has no bound on its second differences")
-        return self.law.steepening(low, self.shift)
+            return (-(-ball(self.rate)).log1p()) ** power * self.after(high - self.shift)
+        return arb("2.2") * self.after(high - self.shift) if power else self.after(high)
 
     # -- where: chosen in floats; a poor choice makes the result wide, never wrong -----------------
 
@@ -244,41 +220,67 @@ class RenyiSums:
         spread = 10 * float(moments.variance.upper) ** 0.5 + 10
         centre = round(float(moments.mean.lower))
         reach = (order - 1) * shift if self.removing else 0
-        low, high = _highest(
-            lambda grid: self._heights(order, grid),
-            round(reach + spread) + abs(centre),
-            round(shift + spread) + abs(centre),
-        )
+        ends = (round(far + spread) + abs(centre) for far in (reach, shift))
+        low, high = self._highest(order, *ends)
         low, high = min(low, centre), max(high, centre + shift)
         if self.removing:  # so that the support has no ends, and the law is symmetric
-            return self._extended(order, low, max(1, (high - low) // 4)), high
+            step, is_bounded = max(1, (high - low) // 4), law.loss_limit(shift) is not None
+            for _ in range(0 if is_bounded else _MOST_EXTENSIONS):
+                if self._left(Fraction(order), low, 2).is_finite():
+                    break
+                low -= step
+            return low, high
         least, most = law.support
         return low if least is None else max(low, least), high if most is None else min(high, most)
 
-    def _extended(self, order: float, low: int, step: int) -> int:
-        """Move this end out until what precedes it is bounded by a geometric series."""
-        law, shift = self.law, self.shift
-        if not law.log_concave or law.loss_limit(shift) is not None:
-            return low
-        growth = float(self._steepening(low).mid())
-        for _ in range(_MOST_EXTENSIONS):
-            inner, here, shifted = law.log_pmf(np.array([low + 1, low, low - shift]))
-            if inner - here > (order - 1) * growth + 2.1 * growth / max(here - shifted, 1e-300):
-                break
-            low -= step
-        return low
+    def _highest(self, order: float, left: int, right: int) -> tuple[int, int]:
+        """About where the terms matter, from a first guess -left, ..., right."""
+        drop = 0.42 * ctx.prec
+        while True:
+            if left + right > _FARTHEST:
+                raise ArithmeticError("the terms of a Rényi sum lie too far out")
+            grid = np.unique(np.linspace(-left, right, _GRID).round().astype(np.int64))
+            near, far = self.law.log_pmf(grid), self.law.log_pmf(grid - self.shift)
+            with np.errstate(invalid="ignore"):
+                losses, logs = losses_of(float(self.rate), self.removing, near - far, near)
+                heights = logs + (order - 1) * losses
+            heights[np.isnan(heights)] = -np.inf
+            kept = np.flatnonzero(heights > heights.max() - drop)
+            if not kept.size:
+                raise ArithmeticError("where the terms of a Rényi sum matter is not told by floats")
+            if kept[0] == 0:
+                left *= 4
+            elif kept[-1] == len(grid) - 1:
+                right *= 4
+            elif len(kept) < _GRID // 64 and len(grid) == _GRID:
+                left, right = -int(grid[kept[0] - 1]), int(grid[kept[-1] + 1])
+            else:
+                return int(grid[kept[0] - 1]), int(grid[kept[-1] + 1])
 
-    def _heights(self, order: float, grid: _Grid) -> NDArray[np.float64]:
-        """Logarithms of the terms, about."""
-        near, far = self.law.log_pmf(grid), self.law.log_pmf(grid - self.shift)
-        base, other = (far, near) if self.removing else (near, far)
-        mixture, q = other, float(self.rate)
-        with np.errstate(invalid="ignore"):
-            if q < 1:
-                mixture = np.logaddexp(math.log1p(-q) + base, math.log(q) + other)
-            power = order if self.removing else 1 - order
-            heights = base + power * (mixture - base)
-        return cast("NDArray[np.float64]", np.where(np.isnan(heights), -np.inf, heights))
+
+def moments(masses: Sequence[arb], losses: Sequence[arb], order: arb, powers: int) -> list[arb]:
+    """sum P e^((order-1) L) L^j for j = 0, ..., powers, of P's masses and the losses."""
+    sums = [arb(0)] * (powers + 1)
+    for mass, loss in zip(masses, losses, strict=True):
+        term = mass * ((order - 1) * loss).exp()
+        for power in range(powers + 1):
+            sums[power] += term
+            term *= loss
+    return sums
+
+
+def listed_moments(pair: Pair) -> Callable[[Fraction, int], Sequence[arb]]:
+    """The same of a listed pair, at an order; nan where outcomes are too small to tell."""
+    law = listed_law(pair, -math.inf)
+
+    def sums(order: Fraction, powers: int) -> Sequence[arb]:
+        if law.escaping() > 0:
+            return [arb.pos_inf()] * (powers + 1)
+        if not law.missing() <= 0:
+            return [arb.nan()] * (powers + 1)
+        return moments(law.masses, law.losses, ball(order), powers)
+
+    return sums
 
 
 @lru_cache(maxsize=64)
@@ -290,26 +292,3 @@ def shared_sums(pair: ShiftPair | SampledPair, bits: int) -> RenyiSums:
 def _rounded(order: Fraction) -> float:
     """An order nearby whose window serves: orders that are searched share a few."""
     return 1 + 2 ** (math.ceil(8 * math.log2(order - 1)) / 8) if order > 1 else 1.0
-
-
-def _highest(
-    height: Callable[[_Grid], NDArray[np.float64]], left: int, right: int
-) -> tuple[int, int]:
-    """About where the terms of these logarithms matter, from a first guess -left, ..., right."""
-    drop = 0.42 * ctx.prec
-    while True:
-        if left + right > _FARTHEST:
-            raise ArithmeticError("the terms of a Rényi sum lie too far out")
-        grid = np.unique(np.linspace(-left, right, _GRID).round().astype(np.int64))
-        heights = height(grid)
-        kept = np.flatnonzero(heights > heights.max() - drop)
-        if not kept.size:
-            raise ArithmeticError("where the terms of a Rényi sum matter is not known in floats")
-        if kept[0] == 0:
-            left *= 4
-        elif kept[-1] == len(grid) - 1:
-            right *= 4
-        elif len(kept) < _GRID // 64 and len(grid) == _GRID:
-            left, right = -int(grid[kept[0] - 1]), int(grid[kept[-1] + 1])
-        else:
-            return int(grid[kept[0] - 1]), int(grid[kept[-1] + 1])

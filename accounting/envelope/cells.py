@@ -49,7 +49,9 @@ def widest(bend: arb) -> arb:
     if not (bend > 0 and bend.is_finite()):
         return arb.pos_inf()
     outside = bend.sqrt().lower()  # B_w(-w/2) < w^2
-    small = max(0, -2 * _exponent(outside))  # bits that the second difference of logarithms loses
+    man, exponent = map(int, outside.man_exp())
+    # bits that the second difference of logarithms loses
+    small = max(0, -2 * (exponent + man.bit_length()))
     with working_precision(ctx.prec + small + 8):
         inside = (2 * outside).mid()
         while not _centred(inside) >= bend:
@@ -62,8 +64,3 @@ def widest(bend: arb) -> arb:
 
 def _centred(width: arb) -> arb:
     return curvature(width, -width / 2)
-
-
-def _exponent(x: arb) -> int:
-    """About log2 x, for how many bits to work with only."""
-    return int(x.mid().man_exp()[1]) + int(x.mid().man_exp()[0]).bit_length()

@@ -283,17 +283,10 @@ def rounded_distance(law: Law, l2: ExactInput, dimension: int, missed: ExactInpu
         spread = (-2 * ball(b).log()).sqrt() * (c + root / 2)
         found = [mu * (c + root), mu * (c**2 + root**2 / 4 + spread).sqrt()]
         fractions = (root * c).min(root**2)
-        if (nu := _steepest(mu, (ball(b) / fractions).lower())) is not None:
-            found.append(nu * c)
+        if (h := (ball(b) / fractions).lower()) < 0.5:
+            t = mu + quantile(h)
+            slope = mass(t - mu, mu) * (2 * arb.pi()).sqrt() * (t**2 / 2).exp()
+            nu = slope.max(((mu * t - mu**2 / 2).expm1() + h) / (t * (1 - h)))
+            if t >= nu:
+                found.append(nu * c)
         return min(Fraction(enclose(each.upper()).upper) for each in found)
-
-
-def _steepest(mu: arb, cut: arb) -> arb | None:
-    """nu for h = cut; None where it is not proved."""
-    if not cut < 0.5:
-        return None
-    t = mu + quantile(cut)
-    slope = mass(t - mu, mu) * (2 * arb.pi()).sqrt() * (t**2 / 2).exp()
-    last = (mu * t - mu**2 / 2).expm1() + cut
-    nu = slope.max(last / (t * (1 - cut)))
-    return nu if t >= nu else None

@@ -90,7 +90,12 @@ def unit_parameter(law: Law, width: Fraction = WIDTH) -> Enclosure:
         # adding the others is post-processing
         few = unit_parameter(DiscreteGaussianSum(_MOST_TERMS, law.sigma2), width)
         return Enclosure(Decimal(0), few.upper).because("so many terms are not told from fewer")
-    bound = refine(lambda: _first_step(law).union(_by_curvature(law)), width=width, cap=_BITS)
+
+    def step() -> arb:
+        """From 2 t(1) on; by theorem B with A(0), at most this."""
+        return _first_step(law).union(widest(2 * (law.ball(0) / law.ball(1)).log()))
+
+    bound = refine(step, width=width, cap=_BITS)
     if not bound.is_within(width):
         bound = bound.because("the largest step is only bounded by the largest curvature")
     return bound.intersection(_POSITIVE)
@@ -130,9 +135,3 @@ def _first_step(law: Law) -> arb:
     """2 t(1) = 2 Phi^-1((1 + p(0))/2), from 1 - p(0) = 2 S(1) where that is the smaller one."""
     centre = law.ball(0)
     return 2 * arb(2).sqrt() * centre.erfinv() if centre < 0.5 else _middle(law, 1)
-
-
-def _by_curvature(law: Law) -> arb:
-    """Theorem B with A(0)."""
-    at_0, at_1 = law.balls(0, 1)
-    return widest(2 * (at_0 / at_1).log())

@@ -30,22 +30,19 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby
 from statistics import NormalDist
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from attrs import evolve, frozen
 from flint import arb
-from numpy.typing import NDArray
 
 from ...exact.budget import spend
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import floor_of, upper_float, working_precision
-from ...losses.cells import Cell, Cells, listed_cells
+from ...losses.cells import Cell, Cells, Reals, listed_cells
 from ..envelope.cells import upper
 from ..losses.law import LossLaw
-
-_Floats: TypeAlias = NDArray[np.float64]
 
 _BITS = 128
 _UNIT = 2.0**-52
@@ -75,7 +72,7 @@ class Spread:
     step: Fraction
     first: int
     zero: float
-    rows: _Floats
+    rows: Reals
     missing: float = 0.0
     off: float = 0.0
     raised: float = 0.0
@@ -84,57 +81,41 @@ class Spread:
         return int(self.rows.shape[1])
 
     @property
-    def points(self) -> _Floats:
+    def last(self) -> int:
+        """The number of the last point."""
+        return self.first + len(self) - 1
+
+    @property
+    def points(self) -> Reals:
         """The logarithms of the points."""
         return (self.first + np.arange(len(self), dtype=np.float64)) * float(self.step)
 
-    @property
-    def places(self) -> range:
-        """Their numbers."""
-        return range(self.first, self.first + len(self))
-
-    def statistic(self) -> list[tuple[arb, arb]]:
-        """P(T = k) and Q(T = k)."""
-        return [
-            (arb(p, p * self.off * _HAIR + self.raised), arb(q, q * self.off * _HAIR + self.raised))
-            for q, p in self.rows[1:].T.tolist()
-        ]
-
     def plus(self, other: Spread) -> Spread:
         """The sum of both."""
-        one = self
-        while one.step > other.step:
-            one = one._refined()
-        while other.step > one.step:
-            other = other._refined()
-        if one is not other:
-            first = min(one.first, other.first)
-            last = max(one.first + len(one), other.first + len(other))
-            if last - first > _LONGEST:
+        one, is_double = self, self is other
+        if not is_double:
+            step = min(self.step, other.step)
+            first = min(int(part.step / step) * part.first for part in (self, other))
+            last = max(int(part.step / step) * part.last for part in (self, other))
+            if last - first >= _LONGEST:
                 raise DoesNotApplyError("averages so narrow lie too far apart for a lattice")
-            one, other = one._padded(first, last), other._padded(first, last)
+            one, other = (part._between(step, first, last) for part in (self, other))
         split, rounded = _kernels(one.step, len(one))
 
         points = len(one) + split[0].move + 1  # of which sums that are rounded may need fewer
 
-        def summed(a: _Floats, b: _Floats, kernels: Sequence[_Kernel]) -> _Floats:
-            found = _met(a, b, kernels, points)
-            return 2 * found if a is b else found + _met(b, a, kernels, points)
+        def summed(i: int, j: int, kernels: Sequence[_Kernel]) -> Reals:
+            """Of the one's row i and the other's row j."""
+            half = _met(one.rows[i], other.rows[j], kernels, points)
+            if is_double and i == j:
+                return 2 * half
+            return half + _met(other.rows[j], one.rows[i], kernels, points)
 
-        (above, q, p), (their_above, their_q, their_p) = one.rows, other.rows
-        if one is other:
-            their_above, their_q = above, q
-        rows = np.array(
-            [
-                summed(above, their_above, split),
-                summed(q, their_q, rounded),
-                summed(p, their_q, rounded),
-            ]
-        )
-        rows[0, : len(one)] += one.zero * their_above + other.zero * above
-        if one is not other:
+        rows = np.array([summed(0, 0, split), summed(1, 1, rounded), summed(2, 1, rounded)])
+        rows[0, : len(one)] += one.zero * other.rows[0] + other.zero * one.rows[0]
+        if not is_double:
             share = one.count / (one.count + other.count)
-            rows[2] = share * rows[2] + (1 - share) * summed(q, their_p, rounded)
+            rows[2] = share * rows[2] + (1 - share) * summed(1, 2, rounded)
         return Spread(
             one.count + other.count,
             one.step,
@@ -145,15 +126,12 @@ class Spread:
             raised=2 * (one.raised + other.raised + points * _FLOOR),
         )
 
-    def _refined(self) -> Spread:
-        """On a lattice of half the step."""
-        rows = np.zeros((3, 2 * len(self) - 1))
-        rows[:, ::2] = self.rows
-        return evolve(self, rows=rows, step=self.step / 2, first=2 * self.first)
-
-    def _padded(self, first: int, last: int) -> Spread:
-        ends = (self.first - first, last - self.first - len(self))
-        return evolve(self, rows=np.pad(self.rows, ((0, 0), ends)), first=first)
+    def _between(self, step: Fraction, first: int, last: int) -> Spread:
+        """On a finer lattice, between these points of it."""
+        finer = int(self.step / step)
+        rows, start = np.zeros((3, last - first + 1)), finer * self.first - first
+        rows[:, start : start + finer * (len(self) - 1) + 1 : finer] = self.rows
+        return evolve(self, rows=rows, step=step, first=first)
 
     def kept(self, steps: int, step: Fraction, tail: float, most: int) -> Spread:
         """Without the ends that weigh little, about e^tail; as fine as so many points allow."""
@@ -178,7 +156,7 @@ class Spread:
             off=self.off + (len(self) + 8) * _UNIT,
         )
         while found.step > step and 2 * len(found) <= most:
-            found = found._refined()
+            found = found._between(found.step / 2, 2 * found.first, 2 * found.last)
         return found
 
 
@@ -193,11 +171,7 @@ class AllocatedLoss(LossLaw):
 
     is_exact = False
 
-    def largest(self) -> arb:
-        """There is none, either way round."""
-        return arb.pos_inf()
-
-    def sketch(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def sketch(self) -> tuple[Reals, Reals]:
         """Losses and logarithms of masses, of the one that dominates, about."""
         spread = averaged(self.noise, self.steps, *_ROUGHLY)
         logs, losses = np.log(np.maximum(spread.rows[0], _RAREST)), spread.points
@@ -209,13 +183,14 @@ class AllocatedLoss(LossLaw):
         points = min(points, _MOST_POINTS)
         spread = averaged(self.noise, self.steps, width, self.log_tail + _MORE, points)
         sign, up = 1 if self.removing else -1, 1 + arb(spread.off)
-        losses = [sign * k * ball(spread.step) for k in spread.places]
+        losses = [sign * k * ball(spread.step) for k in range(spread.first, spread.last + 1)]
         masses = [arb(above) * up for above in spread.rows[0].tolist()]
         if self.removing:
             masses = [mass * loss.exp() for mass, loss in zip(masses, losses, strict=True)]
         attained = []
-        for loss, (p, q) in zip(losses, spread.statistic(), strict=True):
-            k = floor_of(loss / step)
+        for loss, *both in zip(losses, *spread.rows[:0:-1].tolist(), strict=True):  # P's, and Q's
+            k, off = floor_of(loss / step), spread.off * _HAIR
+            p, q = (arb(mass, mass * off + spread.raised) for mass in both)
             attained.append(Cell(k, k, *((p, q) if self.removing else (q, p))))
         missing = arb(spread.missing) if self.removing else spread.missing + up * arb(spread.zero)
         cells = listed_cells(masses, losses, step)
@@ -267,12 +242,14 @@ def _one(noise: Fraction, steps: int, step: Fraction, tail: float, most: int) ->
             above[k + 1] += share
         share = means[0] / steps / points[0]
         above[0] += share
+        about = np.array([[float(mass.mid()) for mass in masses] for masses in (q, means)])
+        about[:, 1] += about[:, 0]  # what is below the first place with the first cell
         return Spread(
             1,
             step,
             first,
             upper_float(q[0] - share),
-            np.maximum([[*map(upper_float, above)], *map(_of_statistic, (q, means))], _FLOOR),
+            np.maximum([[*map(upper_float, above)], *about[:, 1:]], _FLOOR),
             missing=upper_float(steps * q[-1] + means[-1]),
             off=8 * _UNIT,
             raised=len(points) * _FLOOR,
@@ -289,21 +266,15 @@ def _cells(places: Sequence[arb]) -> list[arb]:
     return [below[0], *between, above[-1]]
 
 
-def _of_statistic(cells: Sequence[arb]) -> list[float]:
-    """The cells' masses, those at the ends with what is beyond."""
-    masses = [float(mass.mid()) for mass in cells]
-    return [masses[0] + masses[1], *masses[2:-1], masses[-1]]
-
-
 class _Kernel(NamedTuple):
     """x_i + x_j of i = j - d, for d from here on, goes to x_(j + move), with these weights."""
 
     move: int
     start: int
-    weights: _Floats
+    weights: Reals
 
 
-def _met(a: _Floats, b: _Floats, kernels: Sequence[_Kernel], points: int) -> _Floats:
+def _met(a: Reals, b: Reals, kernels: Sequence[_Kernel], points: int) -> Reals:
     """The sum over i <= j of b_i a_j, each at its place of so many points."""
     count = len(a)
     found = np.zeros(points)
@@ -342,7 +313,7 @@ def _kernels(step: Fraction, count: int) -> tuple[list[_Kernel], list[_Kernel]]:
     return split, _grouped(nearest, np.ones(count))
 
 
-def _grouped(moves: Sequence[int], weights: _Floats) -> list[_Kernel]:
+def _grouped(moves: Sequence[int], weights: Reals) -> list[_Kernel]:
     """Moves never rise."""
     weights = np.concatenate(([weights[0] / 2], weights[1:]))
     found, start = [], 0

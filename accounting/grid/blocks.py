@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from attrs import frozen
@@ -42,7 +42,7 @@ from ...exact.budget import spend
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import floor_of
-from ...losses.cells import Cell, Cells
+from ...losses.cells import Cell, Cells, Reals
 from ...losses.planning import cumulant_of
 from ...mechanisms.pair import Pair, SampledPair
 from ...mechanisms.shift_pair import ShiftPair
@@ -50,11 +50,12 @@ from ..losses.law import LossLaw
 from ..losses.of_pair import window
 from ..sampling import loss_of, losses_of
 
-_Floats: TypeAlias = NDArray[np.float64]
 _Points: TypeAlias = NDArray[np.int64]
 _Flags: TypeAlias = NDArray[np.bool_]
 # whether blocks of so many outcomes, log p and log p(. - d) at their ends, so bent, are halved
-_Matters: TypeAlias = Callable[[_Points, _Floats, _Floats, _Floats], _Flags]
+_Matters: TypeAlias = Callable[[_Points, Reals, Reals, Reals], _Flags]
+# of a block, or of all beyond a point, under A and B; how much more under A, known better
+_Mass: TypeAlias = tuple[arb, arb, arb]
 
 _LIGHT = 1 / 256  # tilted mass times squared width, in steps, of blocks that are not halved
 # tilted mass times how far log p bends: of all uses together, at least, and at most
@@ -65,18 +66,11 @@ _FIRST = 16  # blocks at first, of each stretch
 _FEW = 512  # points of a lattice, of more of which blocks are finer
 _NEAR = 1  # so far apart losses are in one cell with the first point at most
 _LEVELS = 64  # halvings
+_MOST_KEPT = 1 << 17  # probabilities, of all noise
 _MOST_POINTS = 1 << 21  # of one stretch: they take some 200 MB
 _POINT = 0.2  # units of work
 _BLOCK = 1000  # units of work
 _SMALL = 4  # shift, at most, of which sums of the differences are known
-
-
-class _Mass(NamedTuple):
-    """Of a block, or of all outcomes beyond a point; gap: a - b, where it is known better."""
-
-    a: arb
-    b: arb
-    gap: arb | None = None
 
 
 @frozen(eq=False, slots=False)
@@ -102,12 +96,10 @@ class BlockLoss(LossLaw):
         uses: how many there are of all mechanisms, whose errors add up.
         """
         flat = min(max(_FLAT / uses, _FLATTEST), _BENDING)
-        rate, removing = Fraction(1), True
+        sampled = Fraction(1), True
         if isinstance(pair, SampledPair):
-            rate, removing, pair = pair.rate, pair.removing, pair.facing
-        if isinstance(pair, ShiftPair):
-            return BlockLoss(pair, rate, removing, log_tail, flat)
-        return None
+            sampled, pair = (pair.rate, pair.removing), pair.facing
+        return BlockLoss(pair, *sampled, log_tail, flat) if isinstance(pair, ShiftPair) else None
 
     @property
     def exactly_escaping(self) -> Fraction | None:
@@ -123,17 +115,13 @@ class BlockLoss(LossLaw):
 
     def largest(self) -> arb:
         """That of the least outcome where the loss falls throughout, else that of 0."""
-        law, shift, (least, _) = self.facing.law, self.facing.shift, self._ends
+        law, (least, _) = self.facing.law, self._ends
         if not law.log_concave:
-            return self._loss(self._log(0) - self._log(-shift))
+            return self._loss_at(0)
         if least is not None and self._is_plainly_first:
-            return self._loss(self._log(least) - self._log(least - shift))
-        limit = None if least is not None else law.loss_limit(shift)
-        return self._loss(None if limit is None else ball(limit))
-
-    def sketch(self) -> tuple[_Floats, _Floats]:
-        """Losses and logarithms of masses, of the points that are looked at to choose by."""
-        return self._sketch
+            return self._loss_at(least)
+        limit = None if least is not None else law.loss_limit(self.facing.shift)
+        return self._loss(arb.pos_inf() if limit is None else ball(limit))
 
     def cells(self, step: arb, tilt: float, points: int) -> Cells:
         """What dominates: P's masses at most. Attained is as much as P's at least, Q's at most.
@@ -144,35 +132,37 @@ class BlockLoss(LossLaw):
         """
         cells, missing, cost, _ = self.enclosed(step, tilt, points)
         above = [one._replace(p=one.p.upper(), q=one.q.upper()) for one in cells]
-        return Cells(above, missing, cost, [_share(one, step) for one in cells])
+        return Cells(above, missing, cost, [attained_of(one, step) for one in cells])
 
     def enclosed(self, step: arb, tilt: float, points: int) -> Cells:
         """Enclosed masses of all blocks and of what is beyond."""
-        return _enclosed(self, step.mid(), step.rad(), tilt, points, ctx.prec)
+        return self._enclosed(step.mid(), step.rad(), tilt, points, ctx.prec)
 
-    def measured(self, step: arb, tilt: float, points: int) -> Cells:
-        """The same, anew."""
-        h, found, missing = step, list[Cell](), arb(0)
+    @lru_cache(maxsize=4)  # noqa: B019
+    def _enclosed(self, middle: arb, off: arb, tilt: float, points: int, bits: int) -> Cells:
+        """Kept, since what dominates and what is attained ask for the same."""
+        h, found, missing = arb(middle, off), list[Cell](), arb(0)
 
         def put(mass: _Mass, low: arb | None, high: arb) -> None:
             last = -floor_of(-(high / h).upper())
             first = last if low is None else min(floor_of((low / h).lower()), last)
-            found.append(Cell(first, last, *self._masses(mass), self._excess(mass, h * first)))
+            p, q = self._masses(mass)
+            excess = ball(self.rate) * mass[2] - (h * first).expm1() * q
+            found.append(Cell(first, last, p, q, excess))
 
-        low = self._window[0]
-        outermost = self._loss(self._log(low) - self._log(low - self.facing.shift))
-        for xs in self._divided(self._matters(float(step), tilt, points)):
-            for mass, ends in self._blocks(xs):
+        matters = self._matters(float(h), tilt, points)
+        for low, high in self._stretches:
+            for mass, ends in self._blocks(self._halved(low, high, matters)[0].tolist()):
                 losses = [self._loss(end) for end in ends]
                 put(mass, losses[0].min(losses[1]), losses[0].max(losses[1]))
         before, after, hidden = self._beyond
         first, last = self._outermost
-        if first <= outermost + _NEAR:
+        if first <= self._loss_at(self._window[0]) + _NEAR:
             put(before, None, first)
         else:  # little mass, perhaps at huge losses: left out
             missing = self._masses(before)[0].upper()
         put(after, None, last)
-        if hidden is not None and not self._is_plainly_first:  # A's outcomes that B has not
+        if self._ends[0] is not None and not self._is_plainly_first:  # A's outcomes that B has not
             put(hidden, None, -ball(1 - self.rate).log())
         return Cells(found, missing, _BLOCK * len(found))
 
@@ -183,37 +173,28 @@ class BlockLoss(LossLaw):
         """Has A, the first law of `facing`, what the second has not, as an infinite loss?"""
         return self.removing or self.rate == 1
 
-    def _loss(self, plain: arb | None) -> arb:
-        """The loss where that of `facing` is this; None: infinite."""
-        plain = arb.pos_inf() if plain is None else plain
+    def _loss(self, plain: arb) -> arb:
+        """The loss where that of `facing` is this."""
         return plain if self.rate == 1 else loss_of(ball(self.rate), self.removing, plain)
+
+    def _loss_at(self, x: int) -> arb:
+        return self._loss(self._log(x) - self._log(x - self.facing.shift))
 
     def _masses(self, mass: _Mass) -> tuple[arb, arb]:
         """P and Q."""
         (a, b, _), rate = mass, ball(self.rate)
         if self.rate == 1:
             return a, b
-        if self.removing:
-            return (1 - rate) * b + rate * a, b
-        return a, (1 - rate) * a + rate * b
+        mixed = [(1 - rate) * one + rate * other for one, other in ((b, a), (a, b))]
+        return (mixed[0], b) if self.removing else (a, mixed[1])
 
-    def _excess(self, mass: _Mass, loss: arb) -> arb:
-        """P - e^loss Q."""
-        gap = mass.a - mass.b if mass.gap is None else mass.gap
-        return ball(self.rate) * gap - loss.expm1() * self._masses(mass)[1]
-
+    @lru_cache(maxsize=_MOST_KEPT)  # noqa: B019
     def _log(self, x: int) -> arb:
         """log p(x)."""
-        found = self._logs.get(x)
-        if found is None:
-            found = self._logs[x] = self.facing.law.ball(x).log()
-            if not found.is_finite():
-                raise DoesNotApplyError("a probability is too small to tell at this precision")
+        found = self.facing.law.ball(x).log()
+        if not found.is_finite():
+            raise DoesNotApplyError("a probability is too small to tell at this precision")
         return found
-
-    @cached_property
-    def _logs(self) -> dict[int, arb]:
-        return {}
 
     # -- blocks -----------------------------------------------------------------------------------
 
@@ -260,37 +241,32 @@ class BlockLoss(LossLaw):
             losses[xs.index(shift // 2)] = arb(0)  # exactly
         for i, (a, b) in enumerate(zip(*sums, strict=True)):
             before = i + (xs[i + 1] - xs[i] == 1)  # a single outcome has one loss
-            gap = tops[i + 1] - tops[i] if tops else None
-            yield _Mass(a, b, gap), (losses[before], losses[i + 1])
+            gap = tops[i + 1] - tops[i] if tops else a - b
+            yield (a, b, gap), (losses[before], losses[i + 1])
 
     @cached_property
-    def _beyond(self) -> tuple[_Mass, _Mass, _Mass | None]:
+    def _beyond(self) -> list[_Mass]:
         """Up to the first point, beyond the last one, and of outcomes impossible under B."""
         law, shift, (low, high) = self.facing.law, self.facing.shift, self._window
-        least, _ = self._ends
-        a, b = law.lower_tail(low), law.lower_tail(low - shift)
-        after = _Mass(law.upper_tail(high + 1), law.upper_tail(high + 1 - shift))
-        if least is None:
-            return _Mass(a, b), after, None
-        hidden = law.lower_tail(least - 1)
-        return _Mass((a - hidden).max(arb(0)), b), after, _Mass(hidden, arb(0))
+        hidden = arb(0) if (least := self._ends[0]) is None else law.lower_tail(least - 1)
+        a, b = (law.lower_tail(low) - hidden).max(arb(0)), law.lower_tail(low - shift)
+        after = law.upper_tail(high + 1), law.upper_tail(high + 1 - shift)
+        parts = ((a, b), after, (hidden, arb(0)))
+        return [(one, other, one - other) for one, other in parts]
 
     @property
     def _outermost(self) -> tuple[arb, arb]:
         """No loss up to the first point, and none beyond the last one, is above these."""
-        law, shift, (low, high) = self.facing.law, self.facing.shift, self._window
+        law, (low, high) = self.facing.law, self._window
         if law.log_concave:
-            return self.largest(), self._loss(self._log(high) - self._log(high - shift))
-        limit = law.loss_limit(shift)
+            return self.largest(), self._loss_at(high)
+        limit = law.loss_limit(self.facing.shift)
         assert limit is not None
-        return self._loss(self._log(low) - self._log(low - shift)), self._loss(-ball(limit))
+        return self._loss_at(low), self._loss(-ball(limit))
 
     # -- which points: in floats ------------------------------------------------------------------
 
-    def _divided(self, matters: _Matters) -> list[list[int]]:
-        return [self._halved(low, high, matters)[0].tolist() for low, high in self._stretches]
-
-    def _halved(self, low: int, high: int, matters: _Matters) -> tuple[_Points, _Floats, _Floats]:
+    def _halved(self, low: int, high: int, matters: _Matters) -> tuple[_Points, Reals, Reals]:
         """Points from low to high, and the logarithms of both masses there."""
         few = (low + 1 + (high - low - 2) * k // _FIRST for k in range(_FIRST + 1))
         middle = self.facing.shift // 2  # about where the loss changes its sign
@@ -315,21 +291,17 @@ class BlockLoss(LossLaw):
             )
         return xs, p, q
 
-    def _about_at(self, xs: _Points) -> tuple[_Floats, _Floats]:
+    def _about_at(self, xs: _Points) -> tuple[Reals, Reals]:
         law = self.facing.law
         return law.log_pmf(xs), law.log_pmf(xs - self.facing.shift)
 
-    def _looked_at(self, log_p: _Floats, log_q: _Floats) -> tuple[_Floats, _Floats]:
-        """Losses, and logarithms of P's masses."""
-        return losses_of(float(self.rate), self.removing, log_p - log_q, log_p)
-
     def _matters(self, step: float, tilt: float, points: int) -> _Matters:
-        losses, logs = self._sketch
+        losses, logs = self.sketch()
         scale = cumulant_of(logs + tilt * losses, losses).value
         flat = self.flat * (_FEW / points) ** 2
 
-        def matters(counts: _Points, p: _Floats, q: _Floats, bends: _Floats) -> _Flags:
-            losses, logs = self._looked_at(p, q)
+        def matters(counts: _Points, p: Reals, q: Reals, bends: Reals) -> _Flags:
+            losses, logs = losses_of(float(self.rate), self.removing, p - q, p)
             height = logs + tilt * losses
             height = np.maximum(height[1:], height[:-1]) + np.log(counts) - scale
             share, width = np.exp(np.minimum(height, 0.0)), np.abs(np.diff(losses)) / step
@@ -339,10 +311,11 @@ class BlockLoss(LossLaw):
 
         return matters
 
-    @cached_property
-    def _sketch(self) -> tuple[_Floats, _Floats]:
+    @lru_cache(maxsize=16)  # noqa: B019
+    def sketch(self) -> tuple[Reals, Reals]:
+        """Losses and logarithms of masses, of the points that are looked at to choose by."""
 
-        def matters(counts: _Points, p: _Floats, q: _Floats, bends: _Floats) -> _Flags:
+        def matters(counts: _Points, p: Reals, q: Reals, bends: Reals) -> _Flags:
             falls = np.maximum(np.abs(np.diff(p)), np.abs(np.diff(q)))
             found: _Flags = (bends > _BENT) | (falls > _STEEP)
             return found
@@ -350,7 +323,7 @@ class BlockLoss(LossLaw):
         logs, losses = [], []
         for low, high in self._stretches:
             xs, p, q = self._halved(low, high, matters)
-            loss, height = self._looked_at(p, q)
+            loss, height = losses_of(float(self.rate), self.removing, p - q, p)
             half = np.clip(np.abs(np.diff(height)) / 2, 1e-9, 1e3)
             sums = (height[1:] + height[:-1]) / 2 + half + np.log(-np.expm1(-2 * half) / (2 * half))
             alone = np.diff(xs) == 1  # an outcome: the one at the end
@@ -361,7 +334,7 @@ class BlockLoss(LossLaw):
         return all_losses[finite], all_logs[finite]
 
 
-def _share(cell: Cell, step: arb) -> Cell:
+def attained_of(cell: Cell, step: arb) -> Cell:
     """As much of the cell, in a test, as is known: P's mass at least, Q's at most.
 
     Or an equal share of both, where their ratio is told better so.
@@ -375,16 +348,10 @@ def _share(cell: Cell, step: arb) -> Cell:
     return cell._replace(p=least, q=most)
 
 
-@lru_cache(maxsize=4)
-def _enclosed(loss: BlockLoss, middle: arb, off: arb, tilt: float, points: int, bits: int) -> Cells:
-    """Kept, since what dominates and what is attained ask for the same."""
-    return loss.measured(arb(middle, off), tilt, points)
-
-
-def _bends(counts: _Points, logs: _Floats) -> _Floats:
+def _bends(counts: _Points, logs: Reals) -> Reals:
     """How far these logarithms bend within each block, about, by the blocks beside it."""
     kinks = np.abs(np.diff(np.diff(logs) / counts))
-    found: _Floats = counts * np.maximum(np.append(kinks, 0.0), np.insert(kinks, 0, 0.0)) / 4
+    found: Reals = counts * np.maximum(np.append(kinks, 0.0), np.insert(kinks, 0, 0.0)) / 4
     return found
 
 

@@ -22,7 +22,7 @@ from ...losses.cells import Cell, Cells, Reals
 from ...losses.planning import cumulant_of
 from ..losses.continuous.mixture import LineLaw, SampledNoise
 from ..losses.law import LossLaw
-from .blocks import BlockLoss
+from .blocks import BlockLoss, attained_of
 
 _FIRST = 16  # cells at first, of which those that weigh enough are halved
 _LIGHT = 1 / 256  # tilted mass times squared width of cells that are not
@@ -135,11 +135,9 @@ class TwoWayLoss(LossLaw):
         Where it is open how much of a cell lies above 0, all of it does: more mass, or mass at a
         larger loss, can only raise delta.
         """
-        loss = self.one_way
-        one = loss.cells(step, tilt, points)
-        enclosed = loss.enclosed(step, tilt, points) if isinstance(loss, BlockLoss) else one
-        found, surely = list[Cell](), arb(0)
-        for low, high, p, q, _ in enclosed.cells:
+        loss, found, surely = self.one_way, list[Cell](), arb(0)
+        one = (loss.enclosed if isinstance(loss, BlockLoss) else loss.cells)(step, tilt, points)
+        for low, high, p, q, _ in one.cells:
             if 0 <= low < high:
                 found += [Cell(low, high, p.upper(), q), Cell(-high, -low, q.upper(), p)]
                 surely += p.lower() + q.lower()
@@ -147,4 +145,5 @@ class TwoWayLoss(LossLaw):
                 found += [Cell(high, high, p.upper(), q), Cell(0, 0, q.upper(), p)]
         rest = (1 - surely).max(arb(0))
         found.append(Cell(0, 0, rest, rest))
-        return Cells(found, 2 * one.missing, 2 * one.cost, one.attained or one.cells)
+        attained = [attained_of(cell, step) for cell in one.cells]
+        return Cells(found, 2 * one.missing, 2 * one.cost, attained)

@@ -65,19 +65,12 @@ def _measured(product: Product, order: Fraction) -> Enclosure:
             below += (a * p.log() + (1 - a) * q.log()).exp()
     if charges.slack > 0 or not loss.escaping() <= 0:
         above = arb.pos_inf()
-    elif not moved.lost <= 0:
-        above += moved.lost.upper() * ((a - 1) * _largest(product, loss)).exp()
+    elif not moved.lost <= 0:  # no loss is above the largest
+        pairs = [pair for factor in product.factors for pair in factor.pairs]
+        ends = [ball(largest_loss(pair).value.upper) for pair in pairs] or [loss.largest()]
+        above += moved.lost.upper() * ((a - 1) * max(ends)).exp()
     lower, upper = below.log() / (a - 1) if below > 1 else arb(0), above.log() / (a - 1)
     return enclose_between(lower.max(arb(0)), upper.max(arb(0)))
-
-
-def _largest(product: Product, loss: Loss) -> arb:
-    """No loss is above this."""
-    pairs = [pair for factor in product.factors for pair in factor.pairs]
-    ends = [largest_loss(pair).value.upper for pair in pairs]
-    if not ends:
-        return loss.largest()
-    return ball(max(ends))
 
 
 def _only(product: Product, log_tail: float) -> Loss:

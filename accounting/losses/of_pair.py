@@ -57,7 +57,9 @@ def listed_law(pair: Pair, log_tail: float) -> Atoms:
     if isinstance(pair, MixturePair):
         return _mixed(pair, log_tail)
     if isinstance(pair, TwoWayPair):
-        return _two_way(listed_law(pair.pair, log_tail))
+        law = listed_law(pair.pair, log_tail)
+        masses, losses = two_way(law.masses, law.losses, law.escaping())
+        return evolve(law, masses=masses, losses=losses, lattice=None)
     plain, rate, removal = pair, Fraction(1), True
     if isinstance(pair, SampledPair):
         plain, rate, removal = pair.facing, pair.rate, pair.removing
@@ -129,25 +131,21 @@ def _on_multiples(
     return Atoms(list(masses), losses, escaping, arb(0), lattice, exactly)
 
 
-def _two_way(law: Atoms) -> Atoms:
-    """The law of a `TwoWayPair`: what is missing is counted at the loss 0 as well, an upper end.
+def two_way(
+    masses: Sequence[arb], losses: Sequence[arb], infinite: arb
+) -> tuple[list[arb], list[arb]]:
+    """Masses and losses of a `TwoWayPair`, from one way round; infinite: P of infinite losses.
 
-    A loss that may be 0 counts as it is, and its reflection; that it may be negative, next to 0,
-    moves mass from one to the other only.
+    What is missing is counted at the loss 0 as well, an upper end. A loss that may be 0 counts as
+    it is, and its reflection; that it may be negative, next to 0, moves mass from one to the other.
     """
-    masses, losses = [], []
-    rest = 1 - law.escaping()
-    for mass, loss in zip(law.masses, law.losses, strict=True):
-        if loss <= 0:
-            continue
-        loss = loss.max(arb(0))
-        other = mass * (-loss).exp()
-        masses += [mass, other]
-        losses += [loss, -loss]
-        rest -= mass + other
-    masses.append(rest.max(arb(0)))
-    losses.append(arb(0))
-    return Atoms(masses, losses, law.escaping(), law.missing(), None, law.exactly_escaping)
+    both = [
+        (mass, loss.max(arb(0))) for mass, loss in zip(masses, losses, strict=True) if not loss <= 0
+    ]
+    p, q = [mass for mass, _ in both], [mass * (-loss).exp() for mass, loss in both]
+    left = (1 - infinite - sum(p, arb(0)) - sum(q, arb(0))).max(arb(0))
+    higher = [loss for _, loss in both]
+    return [*p, *q, left], [*higher, *(-loss for loss in higher), arb(0)]
 
 
 def windowed(

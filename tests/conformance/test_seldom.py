@@ -20,11 +20,11 @@ from exactdp import Enclosure, ParameterError
 from exactdp.accounting.composition.composed import _Ask, cost
 from exactdp.accounting.composition.group import group_epsilons
 from exactdp.accounting.composition.known import quick_figures
-from exactdp.accounting.divergences.concentrated import _largest_curvature
-from exactdp.accounting.divergences.conversion import renyi_to_epsilon, zcdp_to_epsilon_simple
-from exactdp.accounting.divergences.finite_sums import Listed, two_way_sum
+from exactdp.accounting.divergences.concentrated import _largest_curvature, _search, _Sums
+from exactdp.accounting.divergences.conversion import renyi_to_epsilon
+from exactdp.accounting.divergences.renyi_sums import moments
 from exactdp.accounting.figure import Figure
-from exactdp.accounting.losses.of_pair import windowed
+from exactdp.accounting.losses.of_pair import two_way, windowed
 from exactdp.accounting.methods.classical import Each, theorem7
 from exactdp.accounting.methods.comparison import compare
 from exactdp.accounting.participation.choices import Choices, Offer
@@ -194,15 +194,11 @@ def test_names_of_no_method_and_rounding_to_no_delta_are_refused() -> None:
     assert len(one.tradeoff().alphas) == 101  # 100 points, and 1
 
 
-def test_the_simple_rule_of_zcdp_and_the_share_of_one_batch_are_as_by_hand() -> None:
-    value = mpf(1) / 2 + mpmath.sqrt(2 * mpmath.log(mpf(10) ** 5))
-    oracles.assert_holds(zcdp_to_epsilon_simple("1/2", "1e-5"), value, 1e-9)
+def test_the_share_of_one_batch_is_as_by_hand() -> None:
     # delta = d + (1 - d) (e^share - e)/(e^share + 1), of which d is half
-    d = mpf(10) ** -6 / 2
-    part = d / (1 - d)
-    share = mpmath.log((mpmath.e + part) / (1 - part))
+    part = 1 / (2 * mpf(10) ** 6 - 1)  # d/(1 - d)
     found = optimal_share(Fraction(1), Fraction(1, 10**6), 1)
-    assert found.lower <= oracles.exactly(share) <= found.upper
+    assert found.lower <= oracles.exactly(mpmath.log((mpmath.e + part) / (1 - part))) <= found.upper
 
 
 def test_the_dearest_choice_of_one_batch_is_exact_and_of_two_a_bound() -> None:
@@ -231,10 +227,15 @@ def test_the_curvature_of_a_cumulant_is_bounded_where_one_end_is_far_higher() ->
         assert _largest_curvature(arb(1), ends(0), ends(1)) > float(169 * p * (1 - p))
 
 
+def test_where_no_order_is_known_rho_may_be_anything() -> None:
+    unknown = _Sums(lambda _: [arb.nan()] * 3, lambda _: arb(1))
+    assert not _search([(unknown, 1)]).value.is_finite()
+
+
 def test_outcomes_that_are_hardly_known_may_tell_all_that_they_allow() -> None:
     """p is in 0.5 +- 0.1, and so is q: at most 0.4 (1.5^3 - 1.5) (1 - 1.5^-3)."""
     vague = arb(0.5, 0.1)
-    assert two_way_sum(Listed([vague], [vague]), arb(3)).upper() > 1.5
+    assert moments(*two_way([vague], [(vague / vague).log()], arb(0)), arb(3), 0)[0].upper() > 1.5
 
 
 def test_a_curve_that_is_infinite_beyond_some_order_is_converted_before_it() -> None:

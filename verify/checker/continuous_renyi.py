@@ -72,7 +72,7 @@ def renyi(one: Continuous, order: Fraction) -> Enclosure:
 def of_batches(batches: FixedSize, order: Fraction) -> Enclosure:
     """The same of batches of a fixed size: from that of what some neighbours attain.
 
-    With that pair's r, M of the pair that dominates (`finite_sums.two_way_sum`) is 1 + the integral
+    With that pair's r, M of the pair that dominates (`losses.of_pair.two_way`) is 1 + the integral
     over r > 1 of (r^a - r)(1 - r^-a), not negative elsewhere: at most E r^a + E r^(1-a) - 1.
     D is quasi-convex in both laws together, so that it is at most what it is of all users.
     """

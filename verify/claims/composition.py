@@ -25,7 +25,7 @@ from ...accounting.composition.composed import compose
 from ...accounting.divergences import conversion
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
-from ...exact.precision import working_precision
+from ...exact.precision import refine, working_precision
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.mechanism import AdditiveNoise, RandomizedResponse
 from .appendix_i import NoisePerBatch, discrete_gaussian, noise_per_batch
@@ -113,7 +113,7 @@ def _conversions() -> Finding:
     prove_pure()
     delta = Fraction(1, 10**6)
     lemma = conversion.zcdp_to_epsilon(Fraction(1, 2), delta, _WIDTH).value
-    closed = conversion.zcdp_to_epsilon_simple(Fraction(1, 2), delta)
+    closed = refine(lambda: (1 + (-8 * ball(delta).log()).sqrt()) / 2)
     exact = compose((AdditiveNoise(DiscreteGaussian(100), 1), 100)).epsilon(delta, _WIDTH)
     evidence = {
         "shown": "all three conversions, symbolically, for every real order > 1, every epsilon and "

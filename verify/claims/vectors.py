@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
 
-from ...accounting.envelope import unit_parameter
+from ...accounting.envelope.unit import unit_parameter
 from ...accounting.interop.foreign import published_renyi
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball

@@ -10,7 +10,8 @@ import pytest
 from scipy.special import ive, logsumexp
 
 from exactdp import ParameterError
-from exactdp.accounting.envelope import NoEnvelopeError, rounded_factor, rounded_renyi
+from exactdp.accounting.envelope.rounded import rounded_factor, rounded_renyi
+from exactdp.accounting.envelope.unit import NoEnvelopeError
 from exactdp.mechanisms.laws import Binomial, DiscreteGaussian, DiscreteLaplace, Law, Skellam
 
 ROUNDING = 1 + 1e-9  # all sums have positive terms only

@@ -8,7 +8,8 @@ import pytest
 from scipy.special import log_ndtr
 
 from exactdp import ParameterError
-from exactdp.accounting.envelope import rounded_distance, unit_parameter
+from exactdp.accounting.envelope.rounded import rounded_distance
+from exactdp.accounting.envelope.unit import unit_parameter
 from exactdp.mechanisms.laws import DiscreteGaussian, Law, Skellam
 
 LEVELS = np.linspace(0, 8, 33)

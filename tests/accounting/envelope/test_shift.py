@@ -9,7 +9,7 @@ from normal_quantiles import quantiles
 
 from exactdp import Enclosure
 from exactdp.accounting.divergences.gaussian_dp import gaussian_mu
-from exactdp.accounting.envelope import unit_parameter
+from exactdp.accounting.envelope.unit import unit_parameter
 from exactdp.exact import refine
 from exactdp.mechanisms.laws import (
     DiscreteGaussian,

@@ -11,7 +11,7 @@ import pytest
 from mpmath import mpf
 from normal_quantiles import steps
 
-from exactdp.accounting.envelope import NoEnvelopeError, unit_parameter
+from exactdp.accounting.envelope.unit import NoEnvelopeError, unit_parameter
 from exactdp.mechanisms.laws import (
     Binomial,
     DiscreteGaussian,
