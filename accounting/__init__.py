@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from .composition.curves import Profile
     from .composition.tradeoff import Tradeoff
     from .divergences.conversion import (
-        pure_to_renyi,
-        pure_to_zcdp,
         renyi_to_delta,
         renyi_to_epsilon,
         zcdp_to_delta,
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["METHODS", "Composition", "DoesNotApplyError", "GaussianFilter", "GaussianOdometer"]
 __all__ += ["Method", "OverspentError", "ParticipationError", "Profile", "PureFilter"]
 __all__ += ["RenyiFilter", "RenyiOdometer", "Reported", "ReturningUsers", "Tradeoff", "Use"]
-__all__ += ["ZcdpFilter", "compare", "compose", "plan", "pure_to_renyi", "pure_to_zcdp"]
+__all__ += ["ZcdpFilter", "compare", "compose", "plan"]
 __all__ += ["renyi_to_delta", "renyi_to_epsilon", "zcdp_to_delta", "zcdp_to_epsilon"]
 
 _CONVERSION = "renyi_to_delta renyi_to_epsilon zcdp_to_delta zcdp_to_epsilon"
@@ -44,7 +42,7 @@ __getattr__ = lazily(
         ".composition.composed": ["Composition", "Use", "compose"],
         ".composition.curves": ["Profile"],
         ".composition.tradeoff": ["Tradeoff"],
-        ".divergences.conversion": ["pure_to_renyi", "pure_to_zcdp", *_CONVERSION.split()],
+        ".divergences.conversion": _CONVERSION.split(),
         ".methods.comparison": ["METHODS", "DoesNotApplyError", "Method", "Reported", "compare"],
         ".participation.filters": _FILTERS.split(),
         ".participation.odometer": ["GaussianOdometer", "RenyiOdometer"],

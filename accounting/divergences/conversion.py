@@ -1,9 +1,8 @@
-"""From one notion of privacy to another: Rényi DP, zCDP and pure DP to (epsilon, delta), and pure
-DP to zCDP and Rényi DP.
+"""From one notion of privacy to another: Rényi DP and zCDP to (epsilon, delta).
 
-A conversion is a bound that holds for every mechanism with that curve (or rho, or pure epsilon):
-what is enclosed here is the number that the theorem gives, its infimum over every real order
-included. For what one mechanism costs exactly see `divergence` and `Composition`.
+A conversion is a bound that holds for every mechanism with that curve (or rho): what is enclosed
+here is the number that the theorem gives, its infimum over every real order included. For what one
+mechanism costs exactly see `Composition`.
 
 *Rényi to (epsilon, delta)*: Canonne, Kamath, Steinke, "The discrete Gaussian for differential
 privacy", NeurIPS 2020, Proposition 12: for every a > 1 with D(a) < infinity
@@ -38,10 +37,7 @@ from typing import NamedTuple, TypeAlias
 from flint import arb
 
 from ...exact import Enclosure, ExactInput, ParameterError, ball, exact
-from ...exact.precision import WIDTH, enclose, refine, working_precision
-from ...mechanisms.pair import ResponsePair
-from .concentrated import supremum
-from .renyi import divergence
+from ...exact.precision import WIDTH, enclose, working_precision
 
 Curve: TypeAlias = Callable[[Sequence[Fraction]], Sequence[Enclosure]]
 
@@ -159,37 +155,6 @@ def zcdp_to_delta(
     """
     curve, limit = _of_rho(rho)
     return renyi_to_delta(curve, epsilon, limit, width)
-
-
-def pure_to_zcdp(epsilon: ExactInput, width: Fraction = WIDTH) -> Enclosure:
-    """The least rho of every epsilon-DP mechanism: epsilon tanh(epsilon/2).
-
-    Randomized response is epsilon-DP and dominates all others (`ResponsePair`); for its supremum
-    over all orders see `concentrated.supremum`. It is at most epsilon^2/2, as tanh x <= x (Bun,
-    Steinke, "Concentrated differential privacy", TCC 2016-B, Proposition 1.4).
-
-    Raises ParameterError for an epsilon below 0.
-
-    >>> f"{pure_to_zcdp(1):.4f}"
-    '0.4622'
-    """
-    pair = ResponsePair(exact(epsilon, "epsilon", at_least=0))
-    return refine(lambda: supremum(pair).value, width=width)
-
-
-def pure_to_renyi(epsilon: ExactInput, order: ExactInput, width: Fraction = WIDTH) -> Enclosure:
-    """The largest Rényi divergence of this order > 1 that an epsilon-DP mechanism can have.
-
-    That of randomized response, which dominates all others (`ResponsePair`).
-
-    Raises ParameterError for an epsilon or an order out of range.
-
-    >>> f"{pure_to_renyi(1, 2):.4f}"
-    '0.7354'
-    """
-    pair = ResponsePair(exact(epsilon, "epsilon", at_least=0))
-    wanted = exact(order, "order", above=1)
-    return refine(lambda: divergence(pair, wanted), width=width)
 
 
 def _infimum(

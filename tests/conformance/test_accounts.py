@@ -33,8 +33,6 @@ from exactdp.accounting import (
     ReturningUsers,
     ZcdpFilter,
     plan,
-    pure_to_renyi,
-    pure_to_zcdp,
     zcdp_to_epsilon,
 )
 from exactdp.cli.main import main
@@ -168,16 +166,16 @@ def test_one_notion_tells_of_another_what_theorems_say() -> None:
     e = oracles.real("0.7")
     odds = mpmath.exp(e)
     truth = mpmath.log((odds**3 + odds**-2) / (1 + odds)) / 2
-    oracles.assert_holds(pure_to_renyi("0.7", 3), truth)
-    oracles.assert_holds(pure_to_zcdp("0.7"), e * mpmath.tanh(e / 2))
+    pure = exactdp.compose(RandomizedResponse("0.7"))
+    oracles.assert_holds(pure.renyi(3), truth)
+    oracles.assert_holds(pure.zcdp(), e * mpmath.tanh(e / 2))
     for delta in ("1e-6", "0.01"):
         d = oracles.real(delta)
         each = (r * mpf("0.1") + mpmath.log(1 / (r * d)) / (r - 1) + mpmath.log(1 - 1 / r)
                 for r in map(mpf, ("1.5", "3", "7", "12", "13", "20")))  # fmt: skip
         assert zcdp_to_epsilon("0.1", delta).value.upper <= oracles.exactly(min(each))
-    assert pure_to_renyi(0, 2) == Enclosure.exactly(0)
-    for tried in (lambda: pure_to_renyi("-1/2", 3), lambda: pure_to_zcdp("-1/2"),
-                  lambda: pure_to_renyi(1, 1), lambda: zcdp_to_epsilon("-1/2", "0.1")):  # fmt: skip
+    assert exactdp.compose(RandomizedResponse(0)).renyi(2) == Enclosure.exactly(0)
+    for tried in (lambda: pure.renyi(1), lambda: zcdp_to_epsilon("-1/2", "0.1")):
         with pytest.raises(ParameterError):
             tried()
 

@@ -125,7 +125,7 @@ def _conversions() -> Finding:
         "attained by randomized response; its largest D/order is epsilon tanh(epsilon/2)",
     }
     for epsilon, order in PURE_POINTS:
-        tight = conversion.pure_to_renyi(epsilon, order)
+        tight = compose(RandomizedResponse(epsilon)).renyi(order)
         evidence[f"pure epsilon = {epsilon}, order {order}"] = (
             f"tight {shown(tight)}, stated {float(order * epsilon**2 / 2):.8g}"
         )
