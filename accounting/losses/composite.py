@@ -21,7 +21,7 @@ from ...exact.number import Real, ball
 from ...exact.precision import enclose_between
 from ...losses.lattice import Charged
 from ...losses.planning import Cumulant, Saddle, saddle
-from .law import Atoms, Lattice, LossLaw
+from .law import Atoms, Lattice, LossLaw, Probability
 
 NO_LATTICE = "non-lattice privacy-loss distribution (PLD)"  # why what is composed may stay wide
 
@@ -36,8 +36,17 @@ class Together:
     parts: Sequence[tuple[LossLaw, int]]
     charges: Charged = field(factory=Charged)
 
-    def escaping(self) -> arb:
-        """P(L = infinity): 1 minus the probability that no part is infinite."""
+    @property
+    def infinite(self) -> Probability:
+        """P(L = infinity): 1 minus the probability that no part is; exact where that is short."""
+        exactly = [
+            (p, times)
+            for p, times in ((law.infinite, times) for law, times in self.parts)
+            if isinstance(p, Fraction)
+        ]
+        bits = [p.denominator.bit_length() * times for p, times in exactly if p % 1]
+        if len(exactly) == len(self.parts) and max(bits, default=0) <= _LONGEST:
+            return 1 - math.prod(((1 - p) ** times for p, times in exactly), start=Fraction(1))
         stay = arb(0)
         for law, times in self.parts:
             escaping = law.escaping()
@@ -46,35 +55,21 @@ class Together:
             stay += times * (-escaping).log1p()
         return -stay.expm1()
 
-    def exactly_escaping(self) -> Fraction | None:
-        """The same as an exact number, where that is known and short enough."""
-        stay = Fraction(1)
-        for law, times in self.parts:
-            escaping = law.exactly_escaping
-            if escaping is None:
-                return None
-            if escaping == 1:
-                return Fraction(1)
-            if escaping and escaping.denominator.bit_length() * times > _LONGEST:
-                return None
-            stay *= (1 - escaping) ** times
-        return 1 - stay
-
     def missing(self) -> arb:
         """At most this P-mass is left out of `transform`."""
         return sum((times * law.missing() for law, times in self.parts), arb(0))
 
     def surely(self) -> arb:
         """delta is nowhere less: infinite losses, but for what is charged."""
-        return self.escaping() - self.charges.p
+        return ball(self.infinite) - self.charges.p
 
     def beyond(self, odds: arb) -> Enclosure:
         """delta(level) by infinite losses alone, odds = e^level."""
-        exactly = self.exactly_escaping()
-        if exactly is not None and self.charges.are_none and self.missing() == 0:
-            return Enclosure.exactly(exactly)
+        infinite = self.infinite
+        if isinstance(infinite, Fraction) and self.charges.are_none and self.missing() == 0:
+            return Enclosure.exactly(infinite)
         lower = self.surely() - odds * self.charges.q
-        upper = self.escaping() + self.missing() + self.charges.above(odds)
+        upper = ball(infinite) + self.missing() + self.charges.above(odds)
         return enclose_between(lower.min(arb(1)), upper.min(arb(1)))
 
     def is_beyond(self, epsilon: Fraction) -> bool:
@@ -116,8 +111,7 @@ class Together:
     def is_void(self) -> bool:
         """Does some part have no finite loss at all?"""
         return any(
-            law.exactly_escaping == 1 or (isinstance(law, Atoms) and not len(law))
-            for law, _ in self.parts
+            law.infinite == 1 or (isinstance(law, Atoms) and not len(law)) for law, _ in self.parts
         )
 
     def largest(self) -> arb:
