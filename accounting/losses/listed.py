@@ -32,11 +32,6 @@ _EACH, _MOST = 10, 300_000  # units of work a profile and point; so many of thes
 _ROUNDED = arb(2) ** -50  # floats order what is farther from it than this, relative to the level
 
 
-def count_values(parts: Sequence[tuple[Atoms, int]]) -> int:
-    """How many values are listed on the way, at most."""
-    return math.prod(math.comb(len(law) + times, times) for law, times in parts)
-
-
 class ListedLoss:
     """All values of a composed loss, at the working precision of its creation.
 

@@ -33,7 +33,7 @@ from ..scenario import Scenario, Use
 from .composite import NO_LATTICE, Together, saddle_towards
 from .continuous.uses import has_no_outcomes
 from .lattice import LatticeTail
-from .listed import ListedLoss, count_values
+from .listed import ListedLoss
 from .product import MOST_OUTCOMES, Product, outcomes, product_of
 
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
@@ -244,14 +244,17 @@ def _measured(product: Product, task: _Task) -> Enclosure:
 def _exactly(product: Product, task: _Task) -> type[LatticeTail | ListedLoss] | None:
     """How events {L > level} are measured exactly; None where losses are moved to a lattice."""
     with working_precision(BITS):
-        tail = _log_tail(task.log_delta)
-        if product.continuous or product.are_many(tail):
+        log_tail = _log_tail(task.log_delta)
+        each = [*product.each(log_tail)]
+        if product.continuous or any(one.closed is None and one.has_many(at) for one, at in each):
             return None
-        if product.composite(tail).lattice() is not None:
+        if product.composite(log_tail).lattice() is not None:
             return LatticeTail
-        if product.outcomes(tail) > 2 * _MOST_LISTED:
+        if sum(outcomes(one.pairs[0], at) for one, at in each) > 2 * _MOST_LISTED:
             return None
-        return ListedLoss if count_values(product.atoms(tail)) <= _MOST_LISTED else None
+        # of all values, so many are listed on the way at most
+        values = (math.comb(len(one.listed(at)) + one.times, one.times) for one, at in each)
+        return ListedLoss if math.prod(values) <= _MOST_LISTED else None
 
 
 def _log_tail(log_delta: float) -> float:
@@ -277,7 +280,9 @@ def _by_events(
         if line is None:
             return composite.never_below(target)
         events = (
-            ListedLoss(product.atoms(tail)) if kind is ListedLoss else LatticeTail(composite, line)
+            LatticeTail(composite, line)
+            if kind is LatticeTail
+            else ListedLoss([(one.listed(at), one.times) for one, at in product.each(tail)])
         )
 
         def exceeding(level: arb, exact_level: Fraction | None = None) -> Event:
