@@ -354,10 +354,9 @@ class _Lattice:
     def _stencil(self, loss: Loss) -> _Stencil:
         """Above, larger losses than `_far` count as infinite; below, they are rounded to it."""
         cells = loss.cells(self.step, 0.0, self._far)
-        coins, lost = on_lattice(cells.cells, cells.missing, self.step)
-        beyond, finite = (loss.escaping() + lost).upper(), arb(0)
+        beyond, finite = (loss.escaping() + cells.missing).upper(), arb(0)
         rows = [defaultdict[int, arb](arb) for _ in range(3)]
-        for k, (p, _) in coins.items():
+        for k, (p, _) in on_lattice(cells.cells, self.step).items():
             if k > self._far:
                 beyond += p.upper()
             else:

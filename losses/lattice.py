@@ -353,8 +353,7 @@ def folded(
     log_mass = float(sketch.cumulant(plan.tilt)[0]) / count
     cells = loss.cells(step, plan.tilt, plan.points)
     some = cells.cells if cells.attained is None or not attained else cells.attained
-    result = on_lattice(some, cells.missing, step)
-    masses = sorted(result.masses.items())
+    masses = sorted(on_lattice(some, step).items())
     cost += cells.cost
     split = sum(k * float(step) < cut for k, _ in masses)
     if split in (0, len(masses)):  # nothing to tell apart
@@ -388,7 +387,7 @@ def folded(
             factors.append(Power(multiple(here, remainder, releases // FOLD * remainder, ratio), 1))
         here = multiple(here, FOLD, releases, ratio // finer[-1])
         step = arb(plan.step) / finer[-1]
-    return Folded([*factors, Power(here, left)], count * result.lost, cost, cells.cost)
+    return Folded([*factors, Power(here, left)], count * cells.missing, cost, cells.cost)
 
 
 # -- both ends -------------------------------------------------------------------------------------

@@ -80,20 +80,18 @@ class Together:
         over = self.largest() <= ball(epsilon) if summit is None else summit <= epsilon
         return bool(over and self.missing() <= 0)
 
-    def largest_level(self, delta: Fraction) -> Enclosure:
-        """A level >= 0 beyond which delta(level) is at most this delta, where one is known.
-
-        So it is beyond the largest finite loss, where infinite ones weigh no more: also just as
-        much.
+    def up_to_largest(self, delta: Fraction) -> Enclosure:
+        """The level >= 0 of this delta: at most the largest finite loss, where infinite ones weigh
+        no more; also just as much.
         """
         summit = self.summit()
+        level = self.largest() if summit is None else ball(summit)
+        odds = arb(1) if self.charges.are_none else level.max(arb(0)).exp()
+        if not (odds.is_finite() and self.beyond(odds).at_most(delta)):
+            return Enclosure.unknown()
         if summit is not None:
-            summit = max(summit, Fraction(0))
-            met = self.beyond(ball(summit).exp()).at_most(delta)
-            return Enclosure.exactly(summit) if met else Enclosure.infinite()
-        if not self.beyond(arb(1)).at_most(delta) or not self.charges.are_none:
-            return Enclosure.infinite()
-        return enclose_between(arb(0), self.largest().max(arb(0)))
+            return Enclosure(Fraction(0), max(summit, Fraction(0)))
+        return enclose_between(arb(0), level.max(arb(0)))
 
     def never_below(self, target: arb) -> Enclosure:
         """epsilon where infinite losses alone may weigh more than the target.

@@ -246,11 +246,10 @@ def _blocks(
 def moved(loss: LossLaw, step: Fraction) -> Atoms:
     """Losses on a lattice that dominate those of many outcomes. step: a power of two."""
     cells = loss.cells(ball(step), 1.0, 512)
-    masses, lost = on_lattice(cells.cells, cells.missing, ball(step))
-    places = sorted(masses)
+    masses = sorted(on_lattice(cells.cells, ball(step)).items())
     lattice = Lattice(step, Fraction(0), Fraction(1), None)
-    losses = [k * ball(step) for k in places]
-    return Atoms([masses[k][0] for k in places], losses, loss.escaping(), lost, lattice)
+    losses, some = [k * ball(step) for k, _ in masses], [mass for _, (mass, _) in masses]
+    return Atoms(some, losses, loss.escaping(), cells.missing, lattice)
 
 
 @lru_cache(maxsize=16)

@@ -100,7 +100,7 @@ def _listed(use: Use) -> int:
 
 
 class _Task(NamedTuple):
-    """One of delta and epsilon, at which the other is wanted, and how.
+    """delta at an epsilon, or epsilon at a delta, and how it is wanted.
 
     log_delta: where delta is, about. width, cap: of what is exact. goal: the width of sums off a
     lattice. work: about how many seconds these may take. enough: what makes a narrower enclosure
@@ -108,8 +108,8 @@ class _Task(NamedTuple):
     known of them.
     """
 
-    delta: Fraction | None
-    epsilon: Fraction | None
+    is_delta: bool
+    at: Fraction
     log_delta: float
     width: Fraction
     cap: int
@@ -133,17 +133,16 @@ def composed(
 
     Off a lattice less narrowly than what is exact, where nothing else is asked.
     """
-    assert figure.at is not None
-    delta = epsilon = None
-    if figure.quantity == "delta":
-        epsilon = figure.at
-        with working_precision(BITS):
-            log_delta = _log_delta(product_of(uses, math.inf).fixed(0), epsilon)
-    else:
-        delta = figure.at
-        log_delta = float(ball(delta).log().mid())
+    at, is_delta = figure.at, figure.quantity == "delta"
+    assert at is not None
+    with working_precision(BITS):
+        log_delta = (
+            _log_delta(product_of(uses, math.inf).fixed(0), at)
+            if is_delta
+            else float(ball(at).log().mid())
+        )
     goal = OFF_LATTICE if width == WIDTH and work == WORK else width
-    task = _Task(delta, epsilon, log_delta, width, cap, goal, work, enough, points)
+    task = _Task(is_delta, at, log_delta, width, cap, goal, work, enough, points)
     return _over_choices(product_of(uses, log_delta), task)
 
 
@@ -182,11 +181,8 @@ def _over_choices(product: Product, task: _Task) -> Enclosure:
     try:
         with working_precision(BITS):
             menus = product.menus(max(task.log_delta, LEAST_LOG_DELTA) - _BELOW_DELTA)
-        play, at = (
-            (adaptive_delta, task.epsilon) if task.delta is None else (adaptive_epsilon, task.delta)
-        )
-        assert at is not None
-        found = play(menus, at, task.goal / _BOTH_ENDS, task.work / 2)
+        play = adaptive_delta if task.is_delta else adaptive_epsilon
+        found = play(menus, task.at, task.goal / _BOTH_ENDS, task.work / 2)
         return answer.intersection(found.found_by("adaptive choices, played out"))
     except (OutOfTimeError, DoesNotApplyError):
         return answer
@@ -216,27 +212,26 @@ def _measured(product: Product, task: _Task) -> Enclosure:
     """With one pair for each use, or one that dominates: at its ends, exactly, or on a lattice."""
     with working_precision(BITS):
         composite = product.composite(FIRST_TAIL)
-        if task.epsilon is not None:
-            if composite.is_beyond(task.epsilon):
-                return composite.beyond(ball(task.epsilon).exp()).found_by(_BY_LARGEST)
+        if task.is_delta:
+            if composite.is_beyond(task.at):
+                return composite.beyond(ball(task.at).exp()).found_by(_BY_LARGEST)
             most = Enclosure.probability()
         else:
-            assert task.delta is not None
-            is_void, target = composite.is_void(), ball(task.delta)
-            if is_void and composite.beyond(arb(1)).at_most(task.delta):
+            is_void, target = composite.is_void(), ball(task.at)
+            if is_void and composite.beyond(arb(1)).at_most(task.at):
                 return Enclosure.exactly(0)
             if is_void or composite.surely() > target:
                 return composite.never_below(target)
-            most = Enclosure(Fraction(0), composite.largest_level(task.delta).upper)
+            most = composite.up_to_largest(task.at)
             if most.upper == 0:
-                return Enclosure.exactly(0)
+                return most
     if not task.points and (kind := _exactly(product, task)) is not None:
         with suppress(OutOfTimeError), within(_EXACT):
             return _by_events(product, kind, task, most).found_by(_BY_EVENTS[kind])
     try:
         return _by_lattice(product, task).intersection(most)
     except ArithmeticError:  # no lattice holds it
-        if task.epsilon is not None or not most.is_finite():
+        if task.is_delta or not most.is_finite():
             raise
         return most
 
@@ -271,14 +266,14 @@ def _by_events(
     def exact() -> Enclosure:
         tail = _log_tail(task.log_delta)
         composite, off = product.composite(tail), product.charges()
-        here, target = ball(task.epsilon or Fraction(0)), ball(task.delta or Fraction(1))
+        at = ball(task.at)
         line = (
-            saddle_towards(composite, target)
-            if task.epsilon is None
-            else saddle(composite.cumulant, None, float(here.mid()))
+            saddle(composite.cumulant, None, float(at.mid()))
+            if task.is_delta
+            else saddle_towards(composite, at)
         )
         if line is None:
-            return composite.never_below(target)
+            return composite.never_below(at)
         events = (
             LatticeTail(composite, line)
             if kind is LatticeTail
@@ -291,12 +286,12 @@ def _by_events(
             excess = event.excess + off.p + odds * off.q + off.above(odds)
             return event._replace(p=event.p - off.p, q=event.q + off.q, excess=excess)
 
-        if task.epsilon is not None:
-            value = value_at(here, exceeding(here, task.epsilon))
+        if task.is_delta:
+            value = value_at(at, exceeding(at, task.at))
             return enclose_between(value.lower().min(arb(1)), value.upper()).intersection(most)
-        if line.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= target:
+        if line.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= at:
             return Enclosure.exactly(0)
-        return root_near(arb(line.level), target, exceeding, most).intersection(most)
+        return root_near(arb(line.level), at, exceeding, most).intersection(most)
 
     def above() -> Enclosure:
         nonlocal met
@@ -321,8 +316,8 @@ def _by_lattice(product: Product, task: _Task) -> Enclosure:
         answers = refined(
             losses,
             attained=attained,
-            delta=None if task.delta is None else ball(task.delta),
-            epsilon=None if task.epsilon is None else ball(task.epsilon),
+            delta=None if task.is_delta else ball(task.at),
+            epsilon=ball(task.at) if task.is_delta else None,
             charged=product.charges(),
             width=float(task.goal),
             units=task.work * _UNITS,
