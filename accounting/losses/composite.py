@@ -76,22 +76,22 @@ class Together:
         """Does no finite loss exceed epsilon, for certain? What is left out may be larger."""
         if self.is_void():
             return True
-        summit = self.summit()
-        over = self.largest() <= ball(epsilon) if summit is None else summit <= epsilon
+        top = self.largest()
+        over = top <= epsilon if isinstance(top, Fraction) else top <= ball(epsilon)
         return bool(over and self.missing() <= 0)
 
     def up_to_largest(self, delta: Fraction) -> Enclosure:
         """The level >= 0 of this delta: at most the largest finite loss, where infinite ones weigh
         no more; also just as much.
         """
-        summit = self.summit()
-        level = self.largest() if summit is None else ball(summit)
-        odds = arb(1) if self.charges.are_none else level.max(arb(0)).exp()
+        top = self.largest()
+        level = ball(top).max(arb(0))
+        odds = arb(1) if self.charges.are_none else level.exp()
         if not (odds.is_finite() and self.beyond(odds).at_most(delta)):
             return Enclosure.unknown()
-        if summit is not None:
-            return Enclosure(Fraction(0), max(summit, Fraction(0)))
-        return enclose_between(arb(0), level.max(arb(0)))
+        if isinstance(top, Fraction):
+            return Enclosure(Fraction(0), max(top, Fraction(0)))
+        return enclose_between(arb(0), level)
 
     def never_below(self, target: arb) -> Enclosure:
         """epsilon where infinite losses alone may weigh more than the target.
@@ -112,18 +112,13 @@ class Together:
             law.infinite == 1 or (isinstance(law, Atoms) and not len(law)) for law, _ in self.parts
         )
 
-    def largest(self) -> arb:
-        """No finite loss is above this."""
-        return sum((times * law.largest() for law, times in self.parts), arb(0))
-
-    def summit(self) -> Fraction | None:
-        """The largest finite loss as an exact number, where that is known."""
+    def largest(self) -> Fraction | arb:
+        """No finite loss is above this, which is the largest where it is an exact number."""
         lattice = self.lattice()
-        if lattice is None or lattice.summit is None or not isinstance(lattice.unit, Fraction):
-            return None
-        if any(_is_constant(law) for law, _ in self.parts):
-            return None
-        return lattice.unit * lattice.summit
+        unit, summit = (lattice.unit, lattice.summit) if lattice else (None, None)
+        if isinstance(unit, Fraction) and summit is not None and self.shift() == 0:
+            return unit * summit
+        return sum((times * law.largest() for law, times in self.parts), arb(0))
 
     def shift(self) -> arb:
         """By how much the sum's values lie off its lattice: what parts of one loss only add."""

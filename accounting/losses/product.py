@@ -27,7 +27,6 @@ from flint import arb, ctx
 from ...exact import ball, working_precision
 from ...exact.errors import DoesNotApplyError
 from ...losses.cells import on_lattice
-from ...losses.choices import Menu
 from ...losses.lattice import Charged
 from ...losses.planning import Sketch, Sketches
 from ...mechanisms import AdditiveNoise, Mechanism, Pair, ShiftPair
@@ -136,13 +135,6 @@ class Product:
         """Do listed pairs hold all choices, with nothing to charge for besides?"""
         choices = any(factor.choices for factor in self.factors)
         return not (self.continuous or choices) and self.charges().are_none
-
-    def menus(self, log_tail: float) -> list[Menu]:
-        """The loss laws that an adversary may choose from, leaving out about e^log_tail."""
-        return [
-            ([listed_law(pair, tail) for pair in factor.pairs], factor.times)
-            for factor, tail in self.each(log_tail)
-        ]
 
     def fixed(self, choice: int) -> Product:
         """The same pair for all uses of a mechanism."""

@@ -34,6 +34,7 @@ from .composite import NO_LATTICE, Together, saddle_towards
 from .continuous.uses import has_no_outcomes
 from .lattice import LatticeTail
 from .listed import ListedLoss
+from .of_pair import listed_law
 from .product import MOST_OUTCOMES, Product, outcomes, product_of
 
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
@@ -154,7 +155,7 @@ def _log_delta(product: Product, epsilon: Fraction) -> float:
         composite = Together(losses)
         if not losses or composite.is_void():
             return 0.0
-        if not composite.largest() < level or composite.missing() <= 0:
+        if not ball(composite.largest()) < level or composite.missing() <= 0:
             break
         if log_tail < LEAST_LOG_DELTA:
             return LEAST_LOG_DELTA
@@ -180,7 +181,8 @@ def _over_choices(product: Product, task: _Task) -> Enclosure:
         return answer
     try:
         with working_precision(BITS):
-            menus = product.menus(max(task.log_delta, LEAST_LOG_DELTA) - _BELOW_DELTA)
+            each = product.each(max(task.log_delta, LEAST_LOG_DELTA) - _BELOW_DELTA)
+            menus = [([listed_law(pair, at) for pair in of.pairs], of.times) for of, at in each]
         play = adaptive_delta if task.is_delta else adaptive_epsilon
         found = play(menus, task.at, task.goal / _BOTH_ENDS, task.work / 2)
         return answer.intersection(found.found_by("adaptive choices, played out"))

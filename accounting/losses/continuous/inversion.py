@@ -48,7 +48,7 @@ Bounds: TypeAlias = Callable[[arb], tuple[arb, arb]]
 
 _PER_NODE, _PER_TERM = 3e-5, 6e-8  # what nodes and their terms cost, in about seconds
 _FEWEST, _MANY, _MOST = 200, 1000, 1 << 26  # nodes
-_NEAR = (1.0, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 1.3)  # shares of a saddle point's line
+_NEAR = (0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 1.3)  # shares of a saddle point's line
 _FAR_MORE = 4  # times the work
 _ROUGHLY, _MORE = 2e-3, 0.02  # how near the logarithm of a number of nodes is told; more, for that
 _FARTHEST = 1e11  # real parts beyond are not tried
@@ -76,13 +76,11 @@ def plan(parts: Gaussians, saddle: Saddle, log_width: float) -> Plan:
     """
     if not is_few(parts, saddle.c):
         raise DoesNotApplyError("the transform falls so slowly that it takes too many nodes")
-    best: Plan | None = None
-    for factor in _NEAR:
-        one = _planned(parts, saddle.c * factor, saddle, log_width)
-        best = one if best is None or one.nodes < best.nodes else best
-        if best.nodes <= _MANY:
-            break
-    assert best is not None
+    best = _planned(parts, saddle.c, saddle, log_width)
+    for share in _NEAR:
+        if best.nodes > _MANY:
+            one = _planned(parts, saddle.c * share, saddle, log_width)
+            best = min(best, one, key=lambda plan: plan.nodes)
     return best
 
 
