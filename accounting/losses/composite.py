@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import TypeGuard
 
 from attrs import field, frozen
 from flint import acb, arb, ctx
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import Real, ball
+from ...exact.number import ball
 from ...exact.precision import enclose_between
 from ...losses.lattice import Charged
 from ...losses.planning import Cumulant, Saddle, saddle
@@ -131,29 +132,18 @@ class Together:
         Up to its `shift`, since a single loss may be any number.
         None where that step is so much finer that the sum hardly repeats itself.
         """
-        unit: Real = Fraction(1)
-        origin, step, coarsest = Fraction(0), Fraction(0), Fraction(0)
-        summit: Fraction | None = Fraction(0)
-        named = False
-        for law, times in self.parts:
-            part = law.lattice
-            if _is_constant(law):
-                continue
-            if part is None:
-                return None
-            if part.origin == part.step == 0:  # no loss at all
-                continue
-            if named and part.unit != unit:
-                return None
-            unit, named = part.unit, True
-            origin += times * part.origin
-            if summit is not None:
-                summit = None if part.summit is None else summit + times * part.summit
-            step = common_step(step, part.step)
-            coarsest = max(coarsest, part.step)
-        if coarsest > _FINEST * step:
+        found = [(law.lattice, times) for law, times in self.parts if not _is_constant(law)]
+        each = [(part, times) for part, times in found if part is not None]
+        moving = [(part, times) for part, times in each if part.origin or part.step]
+        steps = [part.step for part, _ in moving]
+        step = reduce(common_step, steps, Fraction(0))
+        units = {part.unit for part, _ in moving} or {Fraction(1)}
+        if len(each) < len(found) or len(units) > 1 or max(steps, default=0) > _FINEST * step:
             return None
-        return Lattice(unit, origin, step or Fraction(1), summit)
+        summits = [times * part.summit for part, times in moving if part.summit is not None]
+        summit = sum(summits, Fraction(0)) if len(summits) == len(moving) else None
+        origin = sum((times * part.origin for part, times in moving), Fraction(0))
+        return Lattice(units.pop(), origin, step or Fraction(1), summit)
 
     def transform(self, s: acb) -> acb:
         """E e^(sL) over the outcomes with a finite loss."""

@@ -15,7 +15,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from attrs import evolve
@@ -64,12 +64,10 @@ class ListedLoss:
         whole = Together(parts)
         self._escaping, self._missing = ball(whole.infinite), whole.missing().upper()
         # p[k] = P(L is one of the values from k on), q likewise under Q = P e^(-L)
-        self.p, self.q = [arb(0)], [arb(0)]
-        for mass, loss in reversed(values):
-            self.p.append(self.p[-1] + mass)
-            self.q.append(self.q[-1] + mass * (-loss).exp())
-        self.p.reverse()
-        self.q.reverse()
+        others = [mass * (-loss).exp() for mass, loss in values]
+        self.p, self.q = (
+            [*accumulate(reversed(some), initial=arb(0))][::-1] for some in (self.masses, others)
+        )
 
     def exceeding(self, level: arb, exact_level: Fraction | None = None) -> Event:
         """The event {L > level}."""

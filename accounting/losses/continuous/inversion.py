@@ -175,7 +175,7 @@ def _affordable(parts: Gaussians, chosen: Plan, work: float) -> int:
 
 def _log_rest(parts: Gaussians, c: float, y: float) -> float:
     """How far below M(c) what lies beyond y is, about."""
-    return sum(times * law.log_decay(c, y) for law, times in parts) - math.log(y)
+    return sum(times * law.log_decay(c, y)[0] for law, times in parts) - math.log(y)
 
 
 def is_few(parts: Parts, c: float) -> bool:
