@@ -423,8 +423,6 @@ class Composed:
     infinite: arb
     lost: arb
     charged: Charged
-    cost: int
-    cells_cost: int
 
     def delta(self, epsilon: arb) -> Pair:
         """Bounds of delta(level), level >= 0."""
@@ -547,6 +545,15 @@ def _certain(value: arb, otherwise: arb) -> arb:
     return otherwise if value.is_nan() else value
 
 
+class Answer(NamedTuple):
+    """Both ends; what all of it cost until now, and the cells of the last lattice."""
+
+    lower: arb
+    upper: arb
+    cost: int
+    cells_cost: int
+
+
 @np.errstate(all="ignore")
 def compose(
     parts: Parts,
@@ -557,8 +564,8 @@ def compose(
     charged: Charged | None = None,
     near: tuple[float, float] | None = None,
     attained: bool = False,
-) -> Composed:
-    """The sum of all losses on a lattice of so many points, for this delta or this level.
+) -> Answer:
+    """epsilon(delta), or delta at this level, of the sum of all losses on so many points.
 
     near: between which levels epsilon(delta) is known to lie. attained: of the statistics that are
     attained, which bound it from below only.
@@ -580,16 +587,13 @@ def compose(
     lost = sum((term.lost for term in each), arb(0)).upper()
     cost = _PLAN + sum(term.cost for term in each)
     cost += (len(factors) + 1) * points * points.bit_length()
-    cells_cost = sum(term.cells_cost for term in each)
-    return Composed(whole, step, tilt, infinite, lost, charged or Charged(), cost, cells_cost)
-
-
-class Answer(NamedTuple):
-    """Both ends; what all of it cost until now."""
-
-    lower: arb
-    upper: arb
-    cost: int
+    found = Composed(whole, step, tilt, infinite, lost, charged or Charged())
+    if epsilon is not None:
+        ends = found.delta(epsilon)
+    else:
+        assert delta is not None
+        ends = found.epsilon(delta)
+    return Answer(*ends, cost, sum(term.cells_cost for term in each))
 
 
 def refined(
@@ -610,32 +614,22 @@ def refined(
     narrow, or the next would cost more, or finer lattices make it no narrower.
     """
     lower, upper, gap, spent = arb(0), arb.pos_inf() if epsilon is None else arb(1), math.inf, 0
-    points_cost = cells_cost = 0
     stays = 1  # how often finer lattices may bring nothing
     composed = partial(compose, delta=delta, epsilon=epsilon, charged=charged)
-
-    def bounds(some: Parts, attained: bool) -> tuple[arb, arb]:
-        nonlocal spent, points_cost, cells_cost
-        near = (float(lower), float(upper)) if upper.is_finite() else None
-        whole = composed(some, points, near=near, attained=attained)
-        spent, cells_cost = spent + whole.cost, cells_cost + whole.cells_cost
-        points_cost += whole.cost - whole.cells_cost
-        if epsilon is not None:
-            return whole.delta(epsilon)
-        assert delta is not None
-        return whole.epsilon(delta)
 
     def next_cost(ratio: int) -> float:
         """Cells are of second order: twice as many for 4 times the points."""
         return _DEARER * (ratio * points_cost + math.sqrt(ratio) * cells_cost)
 
     while True:
-        points_cost = cells_cost = 0
-        low, high = bounds(parts, False)
-        if attained is not None:
-            low, _ = bounds(attained, True)
-        lower, upper = lower.max(low).lower(), upper.min(high).upper()
-        yield Answer(lower, upper, spent)
+        near = (float(lower), float(upper)) if upper.is_finite() else None
+        asked = [(parts, False), (attained, True)] if attained else [(parts, False)]
+        made = [composed(some, points, near=near, attained=least) for some, least in asked]
+        cells_cost = sum(one.cells_cost for one in made)
+        points_cost = sum(one.cost for one in made) - cells_cost
+        spent += points_cost + cells_cost
+        lower, upper = lower.max(made[-1].lower).lower(), upper.min(made[0].upper).upper()
+        yield Answer(lower, upper, spent, cells_cost)
         before, gap = gap, float(((upper - lower) / upper).mid()) if upper.is_finite() else math.inf
         stays -= before < 1 and gap > _STAYS * before
         if not gap > width or stays < 0:
