@@ -51,7 +51,7 @@ from numpy.typing import NDArray
 
 from ..exact.precision import floor_of
 from ..exact.roots import first_met
-from .cells import Loss, Pair, Reals, gathered, log_about, on_lattice
+from .cells import Cells, Loss, Pair, Reals, gathered, log_about, on_lattice
 from .fourier import SAFE, TINY, Spectrum, U, as_floats, backward, forward, series
 from .planning import LEAST_STEP, Plan, Sketch, Sketches, Window, planned
 
@@ -306,21 +306,10 @@ def _total(pairs: Iterable[Pair]) -> Pair:
     return sum(p, arb(0)), sum(q, arb(0))
 
 
-class Folded(NamedTuple):
-    """What is to be added up for one part; the P-mass that is left out; what it cost, and the cells
-    of that.
-    """
-
-    factors: list[Factor]
-    lost: arb
-    cost: int
-    cells_cost: int
-
-
 def folded(
     loss: Loss, sketch: Sketch, plan: Plan, attained: bool, may_split: bool = True
-) -> Folded:
-    """Sums of uses of one loss, on the lattice of the plan.
+) -> tuple[list[Factor], Cells, int]:
+    """Sums of uses of one loss, on the lattice of the plan; the cells of one; what all cost.
 
     Sums of few uses are narrow, and live on finer lattices of as many points. So FOLD uses are
     added up at a time, then coarsened: the coins' error grows with the logarithm of the count.
@@ -387,7 +376,7 @@ def folded(
             factors.append(Power(multiple(here, remainder, releases // FOLD * remainder, ratio), 1))
         here = multiple(here, FOLD, releases, ratio // finer[-1])
         step = arb(plan.step) / finer[-1]
-    return Folded([*factors, Power(here, left)], count * cells.missing, cost, cells.cost)
+    return [*factors, Power(here, left)], cells, cost
 
 
 # -- both ends -------------------------------------------------------------------------------------
@@ -581,11 +570,11 @@ def compose(
         folded(term, sketch, plan, attained)
         for (term, _), sketch in zip(parts, plan.sketches, strict=True)
     ]
-    factors = [factor for term in each for factor in term.factors]
+    factors = [factor for some, *_ in each for factor in some]
     step, tilt = arb(plan.step), arb(plan.tilt)
     whole = added(factors, step, tilt, plan.window, plan.points)
-    lost = sum((term.lost for term in each), arb(0)).upper()
-    cost = _PLAN + sum(term.cost for term in each)
+    missing = (n * cells.missing for (_, n), (_, cells, _) in zip(parts, each, strict=True))
+    lost, cost = sum(missing, arb(0)).upper(), _PLAN + sum(some for *_, some in each)
     cost += (len(factors) + 1) * points * points.bit_length()
     found = Composed(whole, step, tilt, infinite, lost, charged or Charged())
     if epsilon is not None:
@@ -593,7 +582,7 @@ def compose(
     else:
         assert delta is not None
         ends = found.epsilon(delta)
-    return Answer(*ends, cost, sum(term.cells_cost for term in each))
+    return Answer(*ends, cost, sum(cells.cost for _, cells, _ in each))
 
 
 def refined(
