@@ -152,21 +152,13 @@ def windowed(
 ) -> Atoms:
     """The outcomes of a window that leaves out P-mass of about this logarithm on either side.
 
-    rate, removal: of a `SampledPair` that faces this one.
+    rate, removal: of a `SampledPair` that faces this one. What Q has not counts as infinite.
     """
     low, high = window(pair.law, log_tail)
     if high - low > MOST_OUTCOMES:
         raise ArithmeticError(
             f"composing {pair.law} needs {high - low} outcomes, more than {MOST_OUTCOMES}"
         )
-    return _between(pair, rate, removal, low, high, ctx.prec)
-
-
-@lru_cache(maxsize=64)
-def _between(
-    pair: ShiftPair, rate: Fraction, removal: bool, low: int, high: int, bits: int
-) -> Atoms:
-    """low, high: outcomes outside which A has little mass. What Q has not counts as infinite."""
     law, shift, part = pair.law, pair.shift, ball(rate)
     if pair.is_disjoint and rate == 1:
         return Atoms([], [], Fraction(1), arb(0))

@@ -210,7 +210,7 @@ class Product:
                 yield DividedLoss(one, tail, times * one.rate < 1), times
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def _listed(pairs: tuple[Pair, ...], log_tail: float, bits: int) -> Atoms:
     """Kept, since one answer asks for it several times at the same precision."""
     laws = [listed_law(pair, log_tail) for pair in pairs]

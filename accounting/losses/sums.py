@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
-from itertools import islice
+from itertools import accumulate, islice
 from typing import NamedTuple, TypeAlias
 
 from flint import arb, ctx
@@ -55,7 +55,6 @@ _NEAR_ZERO = 0.01  # below this level it is checked whether epsilon is 0
 _ROUGHLY, _LITTLE = Fraction(1, 1000), 0.2  # width and seconds of work, in little time
 _FIRST_POINTS, _FEWEST = 1 << 12, 1 << 10  # of the first lattice; of outcomes in blocks
 _MOST_TOGETHER = 100_000  # outcomes of all uses of a list, in little time
-_PER_OUTCOME = 1  # unit of work, of each that is listed
 _FEW_PAIRS, _ANY = 4, -50.0  # whose outcomes are counted, at such a logarithm of a delta
 
 BETWEEN = "it was measured between distributions that dominate and what is certain"
@@ -75,19 +74,15 @@ def coarse(uses: Scenario, figure: Figure) -> Enclosure:
 
     Raises OutOfTimeError where listing the outcomes alone takes too long, and DoesNotApplyError.
     """
-    spend(_PER_OUTCOME * sum(map(_listed, uses)))
+    spend(sum(map(_listed, uses)))
     return composed(uses, figure, _ROUGHLY, CAP, _LITTLE, points=_FEWEST)
 
 
 def most_costly(uses: Scenario) -> Scenario:
     """The uses of fewest outcomes, so of least noise, of a list that takes long: it costs more."""
-    few, total = list[Use](), 0
-    for count, index in sorted((_listed(use), index) for index, use in enumerate(uses)):
-        total += count
-        if few and total > _MOST_TOGETHER:
-            break
-        few.append(uses[index])
-    return tuple(few)
+    counts, places = zip(*sorted((_listed(use), at) for at, use in enumerate(uses)), strict=True)
+    few = sum(total <= _MOST_TOGETHER for total in accumulate(counts))
+    return tuple(uses[at] for at in places[: max(few, 1)])
 
 
 def _listed(use: Use) -> int:
