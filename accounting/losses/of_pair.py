@@ -76,11 +76,11 @@ def _told(law: Atoms, lattice: Lattice) -> Atoms:
     """With each loss as the multiple that it is: of one unit, where that is nearest for certain."""
     first, step = (ball(lattice.unit) * ball(part) for part in (lattice.origin, lattice.step))
     if step == 0:
-        return evolve(law, lattice=lattice)
+        return law
     exact = [first + step * floor_of(((x - first) / step).mid() + arb(0.5)) for x in law.losses]
     pairs = zip(law.losses, exact, strict=True)
     losses = [one if abs(x - one) < step / 4 else x for x, one in pairs]
-    return evolve(law, losses=losses, lattice=lattice)
+    return evolve(law, losses=losses)
 
 
 @lru_cache(maxsize=8)
@@ -91,11 +91,9 @@ def _whole(pair: Pair, bits: int) -> Atoms:
     spend(_OUTCOME * len(p))
     if steps is None:
         return _from_balls(p, q)
-    each = zip(p, steps.multiples, strict=True)
-    multiples = [(mass, k) for mass, k in each if k is not None]
+    each = [(mass, k) for mass, k in zip(p, steps.multiples, strict=True) if k is not None]
     escapes = [a for a, b in zip(p, q, strict=True) if b == 0 and a != 0]
-    some, ks = [mass for mass, _ in multiples], [k for _, k in multiples]
-    return _on_multiples(some, ks, steps.unit, sum(escapes, arb(0)) if escapes else Fraction(0))
+    return _on_multiples(each, steps.unit, sum(escapes, arb(0)) if escapes else Fraction(0))
 
 
 def _mixed(pair: MixturePair, log_tail: float) -> Atoms:
@@ -112,18 +110,14 @@ def _mixed(pair: MixturePair, log_tail: float) -> Atoms:
     return Atoms(masses, losses, sum(exactly, Fraction(0)) if is_exact else escaping, missing)
 
 
-def _on_multiples(
-    masses: Sequence[arb],
-    multiples: Sequence[int],
-    unit: Real,
-    infinite: Probability,
-) -> Atoms:
-    """Of losses that are these multiples of the unit, which are its lattice."""
+def _on_multiples(each: Sequence[tuple[arb, int]], unit: Real, infinite: Probability) -> Atoms:
+    """Of masses of losses that are these multiples of the unit, which are its lattice."""
+    multiples = [k for _, k in each]
     first = min(multiples, default=0)
     step = math.gcd(*(k - first for k in multiples))
     lattice = Lattice(unit, Fraction(first), Fraction(step), Fraction(max(multiples, default=0)))
     losses = [k * ball(unit) for k in multiples]
-    return Atoms(list(masses), losses, infinite, arb(0), lattice)
+    return Atoms([mass for mass, _ in each], losses, infinite, arb(0), lattice)
 
 
 def _two_way(law: Atoms) -> Atoms:
@@ -216,7 +210,7 @@ def _finite(pair: FinitePair) -> Atoms:
         losses = [Logarithm(ratio).ball() for ratio in ratios]
         return Atoms(masses, losses, escaping, arb(0))
     base, exponents = common
-    return _on_multiples(masses, exponents, Logarithm(base), escaping)
+    return _on_multiples([*zip(masses, exponents, strict=True)], Logarithm(base), escaping)
 
 
 def common_ratio(ratios: Sequence[Fraction]) -> tuple[Fraction, list[int]] | None:

@@ -47,7 +47,7 @@ from .composite import Together
 from .continuous.mixture import LineLaw
 from .continuous.profile import merged
 from .continuous.uses import Continuous, continuous_loss, plain_law
-from .law import Atoms, Lattice, LossLaw
+from .law import Atoms, LossLaw
 from .listed import dominating
 from .of_pair import closed_law, listed_law, window
 
@@ -239,9 +239,8 @@ def moved(loss: LossLaw, step: Fraction) -> Atoms:
     """Losses on a lattice that dominate those of many outcomes. step: a power of two."""
     cells = loss.cells(ball(step), 1.0, 512)
     masses = sorted(on_lattice(cells.cells, ball(step)).items())
-    lattice = Lattice(step, Fraction(0), Fraction(1), None)
     losses, some = [k * ball(step) for k, _ in masses], [mass for _, (mass, _) in masses]
-    return Atoms(some, losses, loss.escaping(), cells.missing, lattice)
+    return Atoms(some, losses, loss.escaping(), cells.missing)
 
 
 @lru_cache(maxsize=16)

@@ -88,11 +88,16 @@ class Profile:
     """Bounds of delta(level) near one level, at the working precision of its creation.
 
     work: about how many seconds to take. `sigma` is positive where that made smoothing necessary;
-    where it may not be used, DoesNotApplyError is raised.
+    where it may not be used, or few nodes take far longer, DoesNotApplyError is raised.
     """
 
     def __init__(self, parts: Gaussians, chosen: Plan, work: float, smooth: bool) -> None:
-        self.c, count = arb(chosen.c), _affordable(parts, chosen, work)
+        terms = sum(law.terms(chosen.c, -chosen.need) for law, _ in parts)
+        per_node, before = _PER_NODE * len(parts) + _PER_TERM * terms, _PER_NODE * terms
+        self.c, count = arb(chosen.c), max(_FEWEST, int((work - before) / per_node))
+        count = min(count, chosen.nodes)
+        if count * per_node + before > _FAR_MORE * work:
+            raise DoesNotApplyError("the transform takes too many terms")
         if count < chosen.nodes and not smooth:
             raise DoesNotApplyError("it takes too many nodes without smoothing")
         self.spacing = arb(2 * math.pi / chosen.length)
@@ -158,19 +163,6 @@ def _planned(parts: Gaussians, c: float, saddle: Saddle, log_width: float) -> Pl
 
     count = math.exp(float_root(rest, 0.0, math.log(_MOST), _ROUGHLY))
     return Plan(c, length, sides, need, math.ceil(count * (1 + _MORE)) + 1)
-
-
-def _affordable(parts: Gaussians, chosen: Plan, work: float) -> int:
-    """The largest number of nodes, up to what is wanted, that this work is enough for.
-
-    Raises DoesNotApplyError where even few take far longer.
-    """
-    terms = sum(law.terms(chosen.c, -chosen.need) for law, _ in parts)
-    per_node, before = _PER_NODE * len(parts) + _PER_TERM * terms, _PER_NODE * terms
-    count = min(chosen.nodes, max(_FEWEST, int((work - before) / per_node)))
-    if count * per_node + before > _FAR_MORE * work:
-        raise DoesNotApplyError("the transform takes too many terms")
-    return count
 
 
 def _log_rest(parts: Gaussians, c: float, y: float) -> float:

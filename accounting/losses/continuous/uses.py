@@ -124,5 +124,5 @@ def parts_of(uses: Sequence[Use]) -> Parts | None:
         return [(plain_law(laws[0][0]), 1)]
     parts = [(law, times) for law, times in laws if isinstance(law, LineLaw)]
     gaussian = all(isinstance(law, SampledGaussian) for law, _ in parts)
-    known = gaussian or [times for _, times in profile.merged(parts)] == [1]
+    known = gaussian or sum(times for _, times in profile.merged(parts)) <= 1
     return parts if parts and len(parts) == len(laws) and known else None
