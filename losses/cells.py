@@ -67,7 +67,8 @@ class Cells(NamedTuple):
 class Loss:
     """The privacy loss of one use; balls are at the working precision.
 
-    No outcome is left out and no loss is infinite, where it does not say otherwise.
+    No outcome is left out, no loss is infinite, and none is known to be the largest, where it does
+    not say otherwise.
     """
 
     is_exact: ClassVar[bool] = True  # are its cells of what is attained? Else they tell what is
@@ -93,7 +94,7 @@ class Loss:
 
     def largest(self) -> arb:
         """No finite loss is above this."""
-        raise NotImplementedError
+        return arb.pos_inf()
 
 
 def listed_cells(masses: Sequence[arb], losses: Sequence[arb], step: arb) -> list[Cell]:

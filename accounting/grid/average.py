@@ -193,10 +193,6 @@ class AllocatedLoss(LossLaw):
 
     is_exact = False
 
-    def largest(self) -> arb:
-        """There is none, either way round."""
-        return arb.pos_inf()
-
     def sketch(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Losses and logarithms of masses, of the one that dominates, about."""
         spread = averaged(self.noise, self.steps, *_ROUGHLY)

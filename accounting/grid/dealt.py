@@ -55,10 +55,6 @@ class DealtSteps(LossLaw):
     log_tail: float
     tilt: float
 
-    def largest(self) -> arb:
-        """Nothing is known of it."""
-        return arb.pos_inf()
-
     def sketch(self) -> tuple[Reals, Reals]:
         """Values and logarithms of P-masses, about."""
         total, step, tilt, _ = self._sum

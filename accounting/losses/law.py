@@ -119,9 +119,6 @@ class GaussianLoss(LossLaw):
         step = self.shift / self.law.sigma2
         return Lattice(Fraction(1), step * self.shift / 2, step, None)
 
-    def largest(self) -> arb:
-        return arb.pos_inf()
-
     def transform(self, s: acb) -> acb:
         # completing the square; theta(t) = sum_x e^(-(x-t)^2/(2 sigma2)). With L = step (d/2 - x)
         # a period of 2 pi/step in Im s brings only a sign, (-1)^d: theta wants s near the real axis

@@ -71,9 +71,6 @@ class SampledGaussian(SampledNoise):
     noise: Fraction | SquareRoot  # t = sigma/sensitivity
     removing: bool
 
-    def plain_largest(self) -> arb:
-        return arb.pos_inf()
-
     def plain_delta(self, level: arb) -> arb:
         return gaussian_delta(1 / ball(self.noise), level)
 
