@@ -39,7 +39,6 @@ from ....exact.enclosure import Enclosure
 from ....exact.errors import DoesNotApplyError
 from ....exact.number import ball
 from ....exact.precision import WIDTH, enclose, enclose_between, refine, working_precision
-from ....exact.roots import float_root
 from ....losses.planning import Sketch, Sketches
 from ....mechanisms.allocation import Allocation, allocation
 from ...divergences.gaussian_dp import gaussian_delta
@@ -109,13 +108,7 @@ def _level(epoch: Allocation, target: Fraction, most: float) -> Enclosure:
     about = Sketches([Sketch.of(*loss.sketch(), 1)]).saddle(log_delta, None).level
     highest, tail = min(_SPARE * about + _MORE, most), log_delta - 45
     with working_precision(_precision(tail)):
-        bounds = _profile(epoch, highest, tail)
-
-        def height(level: float) -> float:
-            value = bounds(arb(level))[1]
-            return float((value / goal).log().mid()) if value > 0 else -math.inf
-
-        return root(bounds, goal, arb(float_root(height, 0.0, highest, 1e-6)))
+        return root(_profile(epoch, highest, tail), goal, arb(min(about, highest)))
 
 
 def allocated_renyi(one: Allocation, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
