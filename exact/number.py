@@ -152,15 +152,15 @@ def is_list(value: object) -> TypeGuard[Sequence[Any]]:
     return isinstance(value, Sequence) and not isinstance(value, str)
 
 
-def ball(value: Real | Decimal | int) -> arb:
-    """Enclose an exact real, or an end of an enclosure, at the working precision."""
+def ball(value: Real | Decimal | int | arb) -> arb:
+    """Enclose an exact real, or an end of an enclosure, at the working precision; a ball as is."""
     if isinstance(value, Decimal):
         if value.is_infinite():
             return arb.pos_inf() if value > 0 else arb.neg_inf()
         value = Fraction(value)
     if isinstance(value, (int, Fraction)):
         return arb(fmpq(value.numerator, value.denominator))
-    return value.ball()
+    return value if isinstance(value, arb) else value.ball()
 
 
 def mpf(value: Real | int) -> mpmath.mpf:

@@ -113,15 +113,11 @@ def listed_cells(masses: Sequence[arb], losses: Sequence[arb], step: arb) -> lis
     return [Cell(k, k + 1, *runs[k]) for k in sorted(runs)]
 
 
-class OnLattice(NamedTuple):
-    """Masses of W at the points k h, by k; P-mass that is left out besides, at most."""
+def on_lattice(cells: Iterable[Cell], step: arb) -> dict[int, Pair]:
+    """Masses of W of one use at the points k h, by k.
 
-    masses: dict[int, Pair]
-    lost: arb
-
-
-def on_lattice(cells: Iterable[Cell], missing: arb, step: arb) -> OnLattice:
-    """W of one use: one coin for all of a cell, as proved above; 1 where there may be no mass."""
+    One coin for all of a cell, as proved above; 1 where there may be no mass.
+    """
     masses, zero = dict[int, Pair](), (arb(0), arb(0))
     for low, high, p, q, excess in cells:
         coin = arb(low < high)
@@ -133,7 +129,7 @@ def on_lattice(cells: Iterable[Cell], missing: arb, step: arb) -> OnLattice:
             if share > 0:
                 below = masses.get(at, zero)
                 masses[at] = below[0] + share * p, below[1] + share * q
-    return OnLattice(masses, missing)
+    return masses
 
 
 def gathered(

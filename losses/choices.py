@@ -277,7 +277,6 @@ class _Lattice:
         self._stencils = [self._stencil(loss) for loss in game.losses]
         shifts = [k for stencil in self._stencils for row in stencil.rows for k, _ in row]
         self._down, self._up = min([0, *shifts]), max([0, *shifts])
-        self._fall = np.empty((2, 0))  # e^-y beyond the ends of tables
 
     def _powers(self, indices: Reals, origin: float) -> Reals:
         """Bounds of e^-y at these points, from below and above."""
@@ -343,9 +342,7 @@ class _Lattice:
         before = max(table.first - first - self._down, 0)
         after = max(end + self._up - table.first - table.values.shape[1], 0)
         upper, a, beta = table.values[:, -1]
-        if self._fall.shape[1] < after:
-            self._fall = self._powers(np.arange(1.0, after + 1), 0.0)
-        less, more = self._fall[:, :after]
+        less, more = self._powers(np.arange(1.0, after + 1), 0.0)
         chord = np.minimum(1 - (1 - upper) * less * (1 - 4 * _UNIT) + 2 * _UNIT, 1)
         tail = np.array([chord, np.full(after, a), beta * more * (1 + 2 * _UNIT) + _TINY])
         head = np.repeat([[table.values[0, 0]], [table.infinite], [0.0]], before, axis=1)
@@ -354,10 +351,9 @@ class _Lattice:
     def _stencil(self, loss: Loss) -> _Stencil:
         """Above, larger losses than `_far` count as infinite; below, they are rounded to it."""
         cells = loss.cells(self.step, 0.0, self._far)
-        coins, lost = on_lattice(cells.cells, cells.missing, self.step)
-        beyond, finite = (loss.escaping() + lost).upper(), arb(0)
+        beyond, finite = (loss.escaping() + cells.missing).upper(), arb(0)
         rows = [defaultdict[int, arb](arb) for _ in range(3)]
-        for k, (p, _) in coins.items():
+        for k, (p, _) in on_lattice(cells.cells, self.step).items():
             if k > self._far:
                 beyond += p.upper()
             else:

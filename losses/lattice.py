@@ -51,7 +51,7 @@ from numpy.typing import NDArray
 
 from ..exact.precision import floor_of
 from ..exact.roots import first_met
-from .cells import Loss, Pair, Reals, gathered, log_about, on_lattice
+from .cells import Cells, Loss, Pair, Reals, gathered, log_about, on_lattice
 from .fourier import SAFE, TINY, Spectrum, U, as_floats, backward, forward, series
 from .planning import LEAST_STEP, Plan, Sketch, Sketches, Window, planned
 
@@ -306,21 +306,10 @@ def _total(pairs: Iterable[Pair]) -> Pair:
     return sum(p, arb(0)), sum(q, arb(0))
 
 
-class Folded(NamedTuple):
-    """What is to be added up for one part; the P-mass that is left out; what it cost, and the cells
-    of that.
-    """
-
-    factors: list[Factor]
-    lost: arb
-    cost: int
-    cells_cost: int
-
-
 def folded(
     loss: Loss, sketch: Sketch, plan: Plan, attained: bool, may_split: bool = True
-) -> Folded:
-    """Sums of uses of one loss, on the lattice of the plan.
+) -> tuple[list[Factor], Cells, int]:
+    """Sums of uses of one loss, on the lattice of the plan; the cells of one; what all cost.
 
     Sums of few uses are narrow, and live on finer lattices of as many points. So FOLD uses are
     added up at a time, then coarsened: the coins' error grows with the logarithm of the count.
@@ -353,8 +342,7 @@ def folded(
     log_mass = float(sketch.cumulant(plan.tilt)[0]) / count
     cells = loss.cells(step, plan.tilt, plan.points)
     some = cells.cells if cells.attained is None or not attained else cells.attained
-    result = on_lattice(some, cells.missing, step)
-    masses = sorted(result.masses.items())
+    masses = sorted(on_lattice(some, step).items())
     cost += cells.cost
     split = sum(k * float(step) < cut for k, _ in masses)
     if split in (0, len(masses)):  # nothing to tell apart
@@ -388,7 +376,7 @@ def folded(
             factors.append(Power(multiple(here, remainder, releases // FOLD * remainder, ratio), 1))
         here = multiple(here, FOLD, releases, ratio // finer[-1])
         step = arb(plan.step) / finer[-1]
-    return Folded([*factors, Power(here, left)], count * result.lost, cost, cells.cost)
+    return [*factors, Power(here, left)], cells, cost
 
 
 # -- both ends -------------------------------------------------------------------------------------
@@ -424,8 +412,6 @@ class Composed:
     infinite: arb
     lost: arb
     charged: Charged
-    cost: int
-    cells_cost: int
 
     def delta(self, epsilon: arb) -> Pair:
         """Bounds of delta(level), level >= 0."""
@@ -548,6 +534,15 @@ def _certain(value: arb, otherwise: arb) -> arb:
     return otherwise if value.is_nan() else value
 
 
+class Answer(NamedTuple):
+    """Both ends; what all of it cost until now, and the cells of the last lattice."""
+
+    lower: arb
+    upper: arb
+    cost: int
+    cells_cost: int
+
+
 @np.errstate(all="ignore")
 def compose(
     parts: Parts,
@@ -558,8 +553,8 @@ def compose(
     charged: Charged | None = None,
     near: tuple[float, float] | None = None,
     attained: bool = False,
-) -> Composed:
-    """The sum of all losses on a lattice of so many points, for this delta or this level.
+) -> Answer:
+    """epsilon(delta), or delta at this level, of the sum of all losses on so many points.
 
     near: between which levels epsilon(delta) is known to lie. attained: of the statistics that are
     attained, which bound it from below only.
@@ -575,22 +570,19 @@ def compose(
         folded(term, sketch, plan, attained)
         for (term, _), sketch in zip(parts, plan.sketches, strict=True)
     ]
-    factors = [factor for term in each for factor in term.factors]
+    factors = [factor for some, *_ in each for factor in some]
     step, tilt = arb(plan.step), arb(plan.tilt)
     whole = added(factors, step, tilt, plan.window, plan.points)
-    lost = sum((term.lost for term in each), arb(0)).upper()
-    cost = _PLAN + sum(term.cost for term in each)
+    missing = (n * cells.missing for (_, n), (_, cells, _) in zip(parts, each, strict=True))
+    lost, cost = sum(missing, arb(0)).upper(), _PLAN + sum(some for *_, some in each)
     cost += (len(factors) + 1) * points * points.bit_length()
-    cells_cost = sum(term.cells_cost for term in each)
-    return Composed(whole, step, tilt, infinite, lost, charged or Charged(), cost, cells_cost)
-
-
-class Answer(NamedTuple):
-    """Both ends; what all of it cost until now."""
-
-    lower: arb
-    upper: arb
-    cost: int
+    found = Composed(whole, step, tilt, infinite, lost, charged or Charged())
+    if epsilon is not None:
+        ends = found.delta(epsilon)
+    else:
+        assert delta is not None
+        ends = found.epsilon(delta)
+    return Answer(*ends, cost, sum(cells.cost for _, cells, _ in each))
 
 
 def refined(
@@ -611,32 +603,22 @@ def refined(
     narrow, or the next would cost more, or finer lattices make it no narrower.
     """
     lower, upper, gap, spent = arb(0), arb.pos_inf() if epsilon is None else arb(1), math.inf, 0
-    points_cost = cells_cost = 0
     stays = 1  # how often finer lattices may bring nothing
     composed = partial(compose, delta=delta, epsilon=epsilon, charged=charged)
-
-    def bounds(some: Parts, attained: bool) -> tuple[arb, arb]:
-        nonlocal spent, points_cost, cells_cost
-        near = (float(lower), float(upper)) if upper.is_finite() else None
-        whole = composed(some, points, near=near, attained=attained)
-        spent, cells_cost = spent + whole.cost, cells_cost + whole.cells_cost
-        points_cost += whole.cost - whole.cells_cost
-        if epsilon is not None:
-            return whole.delta(epsilon)
-        assert delta is not None
-        return whole.epsilon(delta)
 
     def next_cost(ratio: int) -> float:
         """Cells are of second order: twice as many for 4 times the points."""
         return _DEARER * (ratio * points_cost + math.sqrt(ratio) * cells_cost)
 
     while True:
-        points_cost = cells_cost = 0
-        low, high = bounds(parts, False)
-        if attained is not None:
-            low, _ = bounds(attained, True)
-        lower, upper = lower.max(low).lower(), upper.min(high).upper()
-        yield Answer(lower, upper, spent)
+        near = (float(lower), float(upper)) if upper.is_finite() else None
+        asked = [(parts, False), (attained, True)] if attained else [(parts, False)]
+        made = [composed(some, points, near=near, attained=least) for some, least in asked]
+        cells_cost = sum(one.cells_cost for one in made)
+        points_cost = sum(one.cost for one in made) - cells_cost
+        spent += points_cost + cells_cost
+        lower, upper = lower.max(made[-1].lower).lower(), upper.min(made[0].upper).upper()
+        yield Answer(lower, upper, spent, cells_cost)
         before, gap = gap, float(((upper - lower) / upper).mid()) if upper.is_finite() else math.inf
         stays -= before < 1 and gap > _STAYS * before
         if not gap > width or stays < 0:

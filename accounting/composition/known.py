@@ -285,12 +285,11 @@ def _sampled(uses: Scenario, order: Fraction) -> Enclosure:
 
 def by_envelope(uses: Scenario, figure: Figure) -> Enclosure:
     """Bounds of epsilon at a delta above 0, or of delta at an epsilon; anything if it has none."""
-    try:
-        parts, _ = parts_of(_enveloped(uses))
-    except NoEnvelopeError:
-        return figure.trivial
-    most = profile.measured(parts, figure, _ROUGHLY).upper
-    return Enclosure(_ZERO, most, by=("Gaussian envelope",))
+    with suppress(NoEnvelopeError):
+        if (parts := parts_of(_enveloped(uses))) is not None:
+            most = profile.measured(parts, figure, _ROUGHLY).upper
+            return Enclosure(_ZERO, most, by=("Gaussian envelope",))
+    return figure.trivial
 
 
 def _enveloped(uses: Sequence[Use]) -> list[Use]:

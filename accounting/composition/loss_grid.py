@@ -64,8 +64,8 @@ def on_grid(law: Atoms, step: Fraction) -> GridPLD:
         else:
             others.append((mass, loss))
     cells += listed_cells([mass for mass, _ in others], [loss for _, loss in others], h)
-    masses, lost = on_lattice(cells, law.missing(), h)
-    return GridPLD({k: masses[k][0] for k in sorted(masses)}, law.escaping() + lost)
+    masses = sorted(on_lattice(cells, h).items())
+    return GridPLD({k: mass for k, (mass, _) in masses}, law.escaping() + law.missing())
 
 
 def with_slack(law: GridPLD, slack: arb, step: Fraction) -> GridPLD:

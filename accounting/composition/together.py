@@ -148,8 +148,7 @@ def narrowly(
         unknown, largest = Enclosure.unknown(), partial(added_up, uses, PURE, _ROUGHLY)
         if figure.quantity == "delta" and quickly(largest, unknown).upper <= at:
             return Enclosure.exactly(0)  # no loss is above epsilon, however seldom the outcome
-    parts, others = parts_of(uses)
-    if by_profile := not others and profile.is_known(parts):
+    if (parts := parts_of(uses)) is not None:
         measure = partial(profile.measured, parts, figure, width, work)
         known = measure(smooth=False)
     elif (epochs := allocated.allocations_of(uses)) is not None:
@@ -162,7 +161,7 @@ def narrowly(
         known = meeting(figure, Enclosure(known.lower, known.upper), found)
     except (ArithmeticError, OutOfTimeError) as error:
         failed = error
-    if by_profile and not known.is_within(max(width, OFF_LATTICE)) and not enough(known):
+    if parts is not None and not known.is_within(max(width, OFF_LATTICE)) and not enough(known):
         known = meeting(figure, known, measure())
     if failed is not None and known == figure.trivial:
         raise failed

@@ -46,7 +46,7 @@ from ...losses.cells import Cell, Cells, Reals
 from ...losses.planning import cumulant_of
 from ...mechanisms.pair import Pair, SampledPair
 from ...mechanisms.shift_pair import ShiftPair
-from ..losses.law import LossLaw
+from ..losses.law import LossLaw, Probability
 from ..losses.of_pair import window
 from ..sampling import loss_of, losses_of
 
@@ -102,15 +102,11 @@ class BlockLoss(LossLaw):
         return BlockLoss(pair, *sampled, log_tail, flat) if isinstance(pair, ShiftPair) else None
 
     @property
-    def exactly_escaping(self) -> Fraction | None:
-        """Nothing where p is positive throughout, or the law with less noise is the second one."""
-        return None if self._ends[0] is not None and self._is_plainly_first else Fraction(0)
-
-    def escaping(self) -> arb:
-        """Outcomes that are impossible under Q."""
+    def infinite(self) -> Probability:
+        """None where p is positive throughout, or the law with less noise is the second one."""
         least, _ = self._ends
         if least is None or not self._is_plainly_first:
-            return arb(0)
+            return Fraction(0)
         return ball(self.rate) * self.facing.law.lower_tail(least - 1)
 
     def largest(self) -> arb:

@@ -56,8 +56,7 @@ def _measured(product: Product, order: Fraction) -> Enclosure:
     step = ball(Fraction(2) ** math.floor(math.log2(max(math.sqrt(curvature) / _FINE, _LEAST))))
     cells, charges = loss.cells(step, tilt, _POINTS), product.charges()
     a, above, below = ball(order), arb(0), arb(0)
-    moved = on_lattice(cells.cells, cells.missing, step)
-    for k, (mass, _) in moved.masses.items():
+    for k, (mass, _) in on_lattice(cells.cells, step).items():
         above += mass * ((a - 1) * k * step).exp()
     for cell in cells.cells if cells.attained is None else cells.attained:
         p, q = cell.p.lower() - charges.p, cell.q.upper() + charges.q
@@ -65,10 +64,10 @@ def _measured(product: Product, order: Fraction) -> Enclosure:
             below += (a * p.log() + (1 - a) * q.log()).exp()
     if charges.slack > 0 or not loss.escaping() <= 0:
         above = arb.pos_inf()
-    elif not moved.lost <= 0:  # no loss is above the largest
+    elif not cells.missing <= 0:  # no loss is above the largest
         pairs = [pair for factor in product.factors for pair in factor.pairs]
         ends = [ball(largest_loss(pair).value.upper) for pair in pairs] or [loss.largest()]
-        above += moved.lost.upper() * ((a - 1) * max(ends)).exp()
+        above += cells.missing.upper() * ((a - 1) * max(ends)).exp()
     lower, upper = below.log() / (a - 1) if below > 1 else arb(0), above.log() / (a - 1)
     return enclose_between(lower.max(arb(0)), upper.max(arb(0)))
 

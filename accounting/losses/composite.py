@@ -11,17 +11,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import TypeGuard
 
 from attrs import field, frozen
 from flint import acb, arb, ctx
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import Real, ball
+from ...exact.number import ball
 from ...exact.precision import enclose_between
 from ...losses.lattice import Charged
 from ...losses.planning import Cumulant, Saddle, saddle
-from .law import Atoms, Lattice, LossLaw
+from .law import Atoms, Lattice, LossLaw, Probability
 
 NO_LATTICE = "non-lattice privacy-loss distribution (PLD)"  # why what is composed may stay wide
 
@@ -36,8 +37,17 @@ class Together:
     parts: Sequence[tuple[LossLaw, int]]
     charges: Charged = field(factory=Charged)
 
-    def escaping(self) -> arb:
-        """P(L = infinity): 1 minus the probability that no part is infinite."""
+    @property
+    def infinite(self) -> Probability:
+        """P(L = infinity): 1 minus the probability that no part is; exact where that is short."""
+        exactly = [
+            (p, times)
+            for p, times in ((law.infinite, times) for law, times in self.parts)
+            if isinstance(p, Fraction)
+        ]
+        bits = [p.denominator.bit_length() * times for p, times in exactly if p % 1]
+        if len(exactly) == len(self.parts) and max(bits, default=0) <= _LONGEST:
+            return 1 - math.prod(((1 - p) ** times for p, times in exactly), start=Fraction(1))
         stay = arb(0)
         for law, times in self.parts:
             escaping = law.escaping()
@@ -46,59 +56,43 @@ class Together:
             stay += times * (-escaping).log1p()
         return -stay.expm1()
 
-    def exactly_escaping(self) -> Fraction | None:
-        """The same as an exact number, where that is known and short enough."""
-        stay = Fraction(1)
-        for law, times in self.parts:
-            escaping = law.exactly_escaping
-            if escaping is None:
-                return None
-            if escaping == 1:
-                return Fraction(1)
-            if escaping and escaping.denominator.bit_length() * times > _LONGEST:
-                return None
-            stay *= (1 - escaping) ** times
-        return 1 - stay
-
     def missing(self) -> arb:
         """At most this P-mass is left out of `transform`."""
         return sum((times * law.missing() for law, times in self.parts), arb(0))
 
     def surely(self) -> arb:
         """delta is nowhere less: infinite losses, but for what is charged."""
-        return self.escaping() - self.charges.p
+        return ball(self.infinite) - self.charges.p
 
     def beyond(self, odds: arb) -> Enclosure:
         """delta(level) by infinite losses alone, odds = e^level."""
-        exactly = self.exactly_escaping()
-        if exactly is not None and self.charges.are_none and self.missing() == 0:
-            return Enclosure.exactly(exactly)
+        infinite = self.infinite
+        if isinstance(infinite, Fraction) and self.charges.are_none and self.missing() == 0:
+            return Enclosure.exactly(infinite)
         lower = self.surely() - odds * self.charges.q
-        upper = self.escaping() + self.missing() + self.charges.above(odds)
+        upper = ball(infinite) + self.missing() + self.charges.above(odds)
         return enclose_between(lower.min(arb(1)), upper.min(arb(1)))
 
     def is_beyond(self, epsilon: Fraction) -> bool:
         """Does no finite loss exceed epsilon, for certain? What is left out may be larger."""
         if self.is_void():
             return True
-        summit = self.summit()
-        over = self.largest() <= ball(epsilon) if summit is None else summit <= epsilon
+        top = self.largest()
+        over = top <= epsilon if isinstance(top, Fraction) else top <= ball(epsilon)
         return bool(over and self.missing() <= 0)
 
-    def largest_level(self, delta: Fraction) -> Enclosure:
-        """A level >= 0 beyond which delta(level) is at most this delta, where one is known.
-
-        So it is beyond the largest finite loss, where infinite ones weigh no more: also just as
-        much.
+    def up_to_largest(self, delta: Fraction) -> Enclosure:
+        """The level >= 0 of this delta: at most the largest finite loss, where infinite ones weigh
+        no more; also just as much.
         """
-        summit = self.summit()
-        if summit is not None:
-            summit = max(summit, Fraction(0))
-            met = self.beyond(ball(summit).exp()).at_most(delta)
-            return Enclosure.exactly(summit) if met else Enclosure.infinite()
-        if not self.beyond(arb(1)).at_most(delta) or not self.charges.are_none:
-            return Enclosure.infinite()
-        return enclose_between(arb(0), self.largest().max(arb(0)))
+        top = self.largest()
+        level = ball(top).max(arb(0))
+        odds = arb(1) if self.charges.are_none else level.exp()
+        if not (odds.is_finite() and self.beyond(odds).at_most(delta)):
+            return Enclosure.unknown()
+        if isinstance(top, Fraction):
+            return Enclosure(Fraction(0), max(top, Fraction(0)))
+        return enclose_between(arb(0), level)
 
     def never_below(self, target: arb) -> Enclosure:
         """epsilon where infinite losses alone may weigh more than the target.
@@ -116,22 +110,16 @@ class Together:
     def is_void(self) -> bool:
         """Does some part have no finite loss at all?"""
         return any(
-            law.exactly_escaping == 1 or (isinstance(law, Atoms) and not len(law))
-            for law, _ in self.parts
+            law.infinite == 1 or (isinstance(law, Atoms) and not len(law)) for law, _ in self.parts
         )
 
-    def largest(self) -> arb:
-        """No finite loss is above this."""
-        return sum((times * law.largest() for law, times in self.parts), arb(0))
-
-    def summit(self) -> Fraction | None:
-        """The largest finite loss as an exact number, where that is known."""
+    def largest(self) -> Fraction | arb:
+        """No finite loss is above this, which is the largest where it is an exact number."""
         lattice = self.lattice()
-        if lattice is None or lattice.summit is None or not isinstance(lattice.unit, Fraction):
-            return None
-        if any(_is_constant(law) for law, _ in self.parts):
-            return None
-        return lattice.unit * lattice.summit
+        unit, summit = (lattice.unit, lattice.summit) if lattice else (None, None)
+        if isinstance(unit, Fraction) and summit is not None and self.shift() == 0:
+            return unit * summit
+        return sum((times * law.largest() for law, times in self.parts), arb(0))
 
     def shift(self) -> arb:
         """By how much the sum's values lie off its lattice: what parts of one loss only add."""
@@ -144,29 +132,18 @@ class Together:
         Up to its `shift`, since a single loss may be any number.
         None where that step is so much finer that the sum hardly repeats itself.
         """
-        unit: Real = Fraction(1)
-        origin, step, coarsest = Fraction(0), Fraction(0), Fraction(0)
-        summit: Fraction | None = Fraction(0)
-        named = False
-        for law, times in self.parts:
-            part = law.lattice
-            if _is_constant(law):
-                continue
-            if part is None:
-                return None
-            if part.origin == part.step == 0:  # no loss at all
-                continue
-            if named and part.unit != unit:
-                return None
-            unit, named = part.unit, True
-            origin += times * part.origin
-            if summit is not None:
-                summit = None if part.summit is None else summit + times * part.summit
-            step = common_step(step, part.step)
-            coarsest = max(coarsest, part.step)
-        if coarsest > _FINEST * step:
+        found = [(law.lattice, times) for law, times in self.parts if not _is_constant(law)]
+        each = [(part, times) for part, times in found if part is not None]
+        moving = [(part, times) for part, times in each if part.origin or part.step]
+        steps = [part.step for part, _ in moving]
+        step = reduce(common_step, steps, Fraction(0))
+        units = {part.unit for part, _ in moving} or {Fraction(1)}
+        if len(each) < len(found) or len(units) > 1 or max(steps, default=0) > _FINEST * step:
             return None
-        return Lattice(unit, origin, step or Fraction(1), summit)
+        summits = [times * part.summit for part, times in moving if part.summit is not None]
+        summit = sum(summits, Fraction(0)) if len(summits) == len(moving) else None
+        origin = sum((times * part.origin for part, times in moving), Fraction(0))
+        return Lattice(units.pop(), origin, step or Fraction(1), summit)
 
     def transform(self, s: acb) -> acb:
         """E e^(sL) over the outcomes with a finite loss."""

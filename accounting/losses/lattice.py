@@ -50,7 +50,7 @@ class LatticeTail:
         self.origin = unit * ball(lattice.origin) + composite.shift()
         # are all losses exact numbers, which can be told from an exact level?
         self.is_exact = isinstance(lattice.unit, Fraction) and composite.shift() == 0
-        self.escaping, self.missing = composite.escaping(), composite.missing()
+        self.escaping, self.missing = ball(composite.infinite), composite.missing()
         # below the mean no small c is needed, which many nodes are
         _, mean, variance = composite.cumulant(saddle.c)
         c = max(saddle.c, 1 / (1 + abs(mean - saddle.level) + math.sqrt(variance)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from attrs import frozen
@@ -20,6 +21,7 @@ from ...losses.planning import Cumulant, cumulant_of
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.theta import theta, theta_at_zero
 
+Probability: TypeAlias = Fraction | arb  # exact where that is known: plateaus are compared with it
 _OUTCOME = 100  # units of work
 _TINY = 1e-290  # of smaller masses floats do not tell the logarithm
 _NOTHING = -1e15  # the logarithm of a mass that is 0
@@ -46,12 +48,12 @@ class LossLaw(Loss):
         return None
 
     @property
-    def exactly_escaping(self) -> Fraction | None:
-        """P(L = infinity) as an exact number, where it is known: plateaus are compared with it."""
+    def infinite(self) -> Probability:
+        """P(L = infinity)."""
         return Fraction(0)
 
     def escaping(self) -> arb:
-        return ball(self.exactly_escaping or 0)
+        return ball(self.infinite)
 
     def transform(self, s: acb) -> acb:
         """E_P e^(sL) over the outcomes with a finite loss; also on wide balls."""
@@ -81,7 +83,7 @@ class LaplaceLoss(LossLaw):
 
     rate: Real
     shift: int = 1
-    exactly_escaping: Fraction = Fraction(0)
+    infinite: Fraction = Fraction(0)
 
     @property
     def lattice(self) -> Lattice:
@@ -102,7 +104,7 @@ class LaplaceLoss(LossLaw):
             step = ((2 * s + 1) * -rate).exp()
             inner = first * step * (1 - ((2 * s + 1) * (-rate * (d - 1))).exp()) / (1 - step)
             total += inner * (rate / 2).tanh()
-        return total * ball(1 - self.exactly_escaping)
+        return total * ball(1 - self.infinite)
 
 
 @frozen
@@ -136,16 +138,12 @@ class Atoms(LossLaw):
 
     masses: list[arb]
     losses: list[arb]
-    _escaping: arb
+    infinite: Probability
     _missing: arb
     lattice: Lattice | None = None
-    exactly_escaping: Fraction | None = None
 
     def __len__(self) -> int:
         return len(self.masses)
-
-    def escaping(self) -> arb:
-        return self._escaping
 
     def missing(self) -> arb:
         return self._missing

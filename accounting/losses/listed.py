@@ -15,13 +15,14 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import reduce
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from attrs import evolve
 from flint import arb
 
 from ...exact.budget import spend
+from ...exact.number import ball
 from ..divergences.privacy_profile import Event, value_at
 from .composite import Together
 from .law import Atoms
@@ -29,11 +30,6 @@ from .law import Atoms
 _APART = 2.0**-40  # points closer than this are one
 _EACH, _MOST = 10, 300_000  # units of work a profile and point; so many of these at most
 _ROUNDED = arb(2) ** -50  # floats order what is farther from it than this, relative to the level
-
-
-def count_values(parts: Sequence[tuple[Atoms, int]]) -> int:
-    """How many values are listed on the way, at most."""
-    return math.prod(math.comb(len(law) + times, times) for law, times in parts)
 
 
 class ListedLoss:
@@ -66,14 +62,12 @@ class ListedLoss:
         self._order = [float(loss.mid()) for loss in self.losses]
         self._widest = 2 * max((loss.rad() for loss in self.losses), default=arb(0)).upper()
         whole = Together(parts)
-        self._escaping, self._missing = whole.escaping(), whole.missing().upper()
+        self._escaping, self._missing = ball(whole.infinite), whole.missing().upper()
         # p[k] = P(L is one of the values from k on), q likewise under Q = P e^(-L)
-        self.p, self.q = [arb(0)], [arb(0)]
-        for mass, loss in reversed(values):
-            self.p.append(self.p[-1] + mass)
-            self.q.append(self.q[-1] + mass * (-loss).exp())
-        self.p.reverse()
-        self.q.reverse()
+        others = [mass * (-loss).exp() for mass, loss in values]
+        self.p, self.q = (
+            [*accumulate(reversed(some), initial=arb(0))][::-1] for some in (self.masses, others)
+        )
 
     def exceeding(self, level: arb, exact_level: Fraction | None = None) -> Event:
         """The event {L > level}."""
@@ -115,9 +109,8 @@ def dominating(laws: Sequence[Atoms]) -> Atoms:
     escaping = reduce(arb.max, (law.escaping() for law in laws))
     missing = reduce(arb.max, (law.missing() for law in laws))
     if not points:  # all losses are infinite, or missing
-        known = [law.exactly_escaping for law in laws if law.exactly_escaping is not None]
-        exactly = max(known) if len(known) == len(laws) else None
-        return Atoms([], [], escaping, missing, exactly_escaping=exactly)
+        exactly = [law.infinite for law in laws if isinstance(law.infinite, Fraction)]
+        return Atoms([], [], max(exactly) if len(exactly) == len(laws) else escaping, missing)
     profiles = [ListedLoss([(evolve(law, missing=arb(0)), 1)]) for law in laws]
 
     def height(x: arb) -> _Height:
@@ -147,7 +140,7 @@ def dominating(laws: Sequence[Atoms]) -> Atoms:
     wholes = (one.p[0] + law.escaping() for one, law in zip(profiles, laws, strict=True))
     found = of_profile(points, heights, reduce(arb.max, wholes) - escaping)
     # rounding may leave a little of the profile beyond the last point
-    return evolve(found, escaping=escaping + heights[-1].upper(), missing=missing)
+    return evolve(found, infinite=escaping + heights[-1].upper(), missing=missing)
 
 
 def of_profile(points: Sequence[arb], values: Sequence[arb], whole: arb) -> Atoms:

@@ -27,7 +27,7 @@ from ...mechanisms.listed_pair import ListedPair
 from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
 from ...mechanisms.shift_pair import ShiftPair
 from ..divergences.finite_sums import is_listed, listed
-from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice
+from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, Probability
 
 MOST_OUTCOMES = 4_000_000  # that are listed
 _OUTCOME = 2  # units of work
@@ -38,7 +38,7 @@ _NEARLY = 1e-9  # of the largest logarithm, what is taken for 0 among their diff
 def closed_law(pair: Pair) -> LaplaceLoss | GaussianLoss | None:
     """The loss law where its transform is a formula."""
     if isinstance(pair, ResponsePair):
-        return LaplaceLoss(pair.epsilon, exactly_escaping=pair.delta)
+        return LaplaceLoss(pair.epsilon, infinite=pair.delta)
     law = pair.law.simplest() if isinstance(pair, ShiftPair) else None
     if isinstance(pair, ShiftPair) and isinstance(law, DiscreteLaplace):
         return LaplaceLoss(law.loss_limit(1), pair.shift)
@@ -68,7 +68,7 @@ def listed_law(pair: Pair, log_tail: float) -> Atoms:
     else:
         law = _whole(pair, ctx.prec)
     if isinstance(plain, ResponsePair):
-        law = evolve(law, exactly_escaping=plain.delta * rate if removal else Fraction(0))
+        law = evolve(law, infinite=plain.delta * rate if removal else Fraction(0))
     closed = closed_law(pair)
     lattice = None if closed is None else closed.lattice
     return law if lattice is None else _told(law, lattice)
@@ -78,11 +78,11 @@ def _told(law: Atoms, lattice: Lattice) -> Atoms:
     """With each loss as the multiple that it is: of one unit, where that is nearest for certain."""
     first, step = (ball(lattice.unit) * ball(part) for part in (lattice.origin, lattice.step))
     if step == 0:
-        return evolve(law, lattice=lattice)
+        return law
     exact = [first + step * floor_of(((x - first) / step).mid() + arb(0.5)) for x in law.losses]
     pairs = zip(law.losses, exact, strict=True)
     losses = [one if abs(x - one) < step / 4 else x for x, one in pairs]
-    return evolve(law, losses=losses, lattice=lattice)
+    return evolve(law, losses=losses)
 
 
 @lru_cache(maxsize=8)
@@ -93,42 +93,33 @@ def _whole(pair: Pair, bits: int) -> Atoms:
     spend(_OUTCOME * len(p))
     if steps is None:
         return _from_balls(p, q)
-    each = zip(p, steps.multiples, strict=True)
-    multiples = [(mass, k) for mass, k in each if k is not None]
+    each = [(mass, k) for mass, k in zip(p, steps.multiples, strict=True) if k is not None]
     escapes = [a for a, b in zip(p, q, strict=True) if b == 0 and a != 0]
-    some, ks = [mass for mass, _ in multiples], [k for _, k in multiples]
-    exactly = None if escapes else Fraction(0)
-    return _on_multiples(some, ks, steps.unit, sum(escapes, arb(0)), exactly)
+    return _on_multiples(each, steps.unit, sum(escapes, arb(0)) if escapes else Fraction(0))
 
 
 def _mixed(pair: MixturePair, log_tail: float) -> Atoms:
     """Their masses, as likely as each; and no loss."""
     masses, losses = ([ball(pair.rest)], [arb(0)]) if pair.rest else ([], [])
-    escaping, missing, exactly = arb(0), arb(0), [Fraction(0)]
+    escaping, missing, exactly = arb(0), arb(0), list[Fraction]()
     for weight, one in pair.parts:
         law, share = listed_law(one, log_tail), ball(weight)
         masses += [share * mass for mass in law.masses]
         losses += law.losses
         escaping, missing = escaping + share * law.escaping(), missing + share * law.missing()
-        if law.exactly_escaping is not None:
-            exactly.append(weight * law.exactly_escaping)
-    known = sum(exactly, Fraction(0)) if len(exactly) > len(pair.parts) else None
-    return Atoms(masses, losses, escaping, missing, exactly_escaping=known)
+        exactly += [weight * law.infinite] if isinstance(law.infinite, Fraction) else []
+    is_exact = len(exactly) == len(pair.parts)
+    return Atoms(masses, losses, sum(exactly, Fraction(0)) if is_exact else escaping, missing)
 
 
-def _on_multiples(
-    masses: Sequence[arb],
-    multiples: Sequence[int],
-    unit: Real,
-    escaping: arb,
-    exactly: Fraction | None,
-) -> Atoms:
-    """Of losses that are these multiples of the unit, which are its lattice."""
+def _on_multiples(each: Sequence[tuple[arb, int]], unit: Real, infinite: Probability) -> Atoms:
+    """Of masses of losses that are these multiples of the unit, which are its lattice."""
+    multiples = [k for _, k in each]
     first = min(multiples, default=0)
     step = math.gcd(*(k - first for k in multiples))
     lattice = Lattice(unit, Fraction(first), Fraction(step), Fraction(max(multiples, default=0)))
     losses = [k * ball(unit) for k in multiples]
-    return Atoms(list(masses), losses, escaping, arb(0), lattice, exactly)
+    return Atoms([mass for mass, _ in each], losses, infinite, arb(0), lattice)
 
 
 def two_way(
@@ -153,33 +144,24 @@ def windowed(
 ) -> Atoms:
     """The outcomes of a window that leaves out P-mass of about this logarithm on either side.
 
-    rate, removal: of a `SampledPair` that faces this one.
+    rate, removal: of a `SampledPair` that faces this one. What Q has not counts as infinite.
     """
     low, high = window(pair.law, log_tail)
     if high - low > MOST_OUTCOMES:
         raise ArithmeticError(
             f"composing {pair.law} needs {high - low} outcomes, more than {MOST_OUTCOMES}"
         )
-    return _between(pair, rate, removal, low, high, ctx.prec)
-
-
-@lru_cache(maxsize=64)
-def _between(
-    pair: ShiftPair, rate: Fraction, removal: bool, low: int, high: int, bits: int
-) -> Atoms:
-    """low, high: outcomes outside which A has little mass. What Q has not counts as infinite."""
     law, shift, part = pair.law, pair.shift, ball(rate)
     if pair.is_disjoint and rate == 1:
-        return Atoms([], [], arb(1), arb(0), exactly_escaping=Fraction(1))
+        return Atoms([], [], Fraction(1), arb(0))
     least, most = law.support
     moved = shift if removal and rate < 1 else 0  # where B has its mass as well
     low = low if least is None else max(low, least + shift * removal)
     high = high + moved if most is None else min(high + moved, most + moved)
     hidden = least is not None and removal
-    escaping = part * pair.escaping() if hidden else arb(0)
-    exactly = None if hidden else Fraction(0)
+    infinite: Probability = part * pair.escaping() if hidden else Fraction(0)
     if high < low:
-        return Atoms([], [], escaping, (1 - escaping).max(arb(0)), exactly_escaping=exactly)
+        return Atoms([], [], infinite, (1 - ball(infinite)).max(arb(0)))
     spend(_OUTCOME * (high - low + shift))
     beyond = law.lower_tail(low - 1) + law.upper_tail(high + 1)
     if removal and rate < 1:
@@ -192,8 +174,8 @@ def _between(
         mixed = [(1 - part) * b + part * a for a, b in zip(*order, strict=True)]
         p, q = (mixed, q) if removal else (p, mixed)
     left = _from_balls(p, q)
-    lost = left.missing() + (beyond - escaping).max(arb(0))
-    return evolve(left, escaping=escaping, missing=lost, exactly_escaping=exactly)
+    lost = left.missing() + (beyond - ball(infinite)).max(arb(0))
+    return evolve(left, infinite=infinite, missing=lost)
 
 
 def _from_balls(ps: Sequence[arb], qs: Sequence[arb]) -> Atoms:
@@ -208,8 +190,7 @@ def _from_balls(ps: Sequence[arb], qs: Sequence[arb]) -> Atoms:
             losses.append((p / q).log())
         else:  # too small to tell at this precision
             missing += p.abs_upper()
-    exactly = Fraction(0) if escaping == 0 else None
-    return Atoms(masses, losses, escaping, missing, exactly_escaping=exactly)
+    return Atoms(masses, losses, Fraction(0) if escaping == 0 else escaping, missing)
 
 
 def _finite(pair: FinitePair) -> Atoms:
@@ -225,9 +206,9 @@ def _finite(pair: FinitePair) -> Atoms:
     common = common_ratio(ratios)
     if common is None:
         losses = [Logarithm(ratio).ball() for ratio in ratios]
-        return Atoms(masses, losses, ball(escaping), arb(0), exactly_escaping=escaping)
+        return Atoms(masses, losses, escaping, arb(0))
     base, exponents = common
-    return _on_multiples(masses, exponents, Logarithm(base), ball(escaping), escaping)
+    return _on_multiples([*zip(masses, exponents, strict=True)], Logarithm(base), escaping)
 
 
 def common_ratio(ratios: Sequence[Fraction]) -> tuple[Fraction, list[int]] | None:

@@ -27,7 +27,6 @@ from flint import arb, ctx
 from ...exact import ball, working_precision
 from ...exact.errors import DoesNotApplyError
 from ...losses.cells import on_lattice
-from ...losses.choices import Menu
 from ...losses.lattice import Charged
 from ...losses.planning import Sketch, Sketches
 from ...mechanisms import AdditiveNoise, Mechanism, Pair, ShiftPair
@@ -48,7 +47,7 @@ from .composite import Together
 from .continuous.mixture import LineLaw
 from .continuous.profile import merged
 from .continuous.uses import Continuous, continuous_loss, plain_law
-from .law import Atoms, Lattice, LossLaw
+from .law import Atoms, LossLaw
 from .listed import dominating
 from .of_pair import closed_law, listed_law, window
 
@@ -137,27 +136,23 @@ class Product:
         choices = any(factor.choices for factor in self.factors)
         return not (self.continuous or choices) and self.charges().are_none
 
-    def menus(self, log_tail: float) -> list[Menu]:
-        """The loss laws that an adversary may choose from, leaving out about e^log_tail."""
-        return [
-            ([listed_law(pair, tail) for pair in factor.pairs], factor.times)
-            for factor, tail in self._each(log_tail)
-        ]
-
     def fixed(self, choice: int) -> Product:
         """The same pair for all uses of a mechanism."""
         return evolve(self, factors=tuple(factor.fixed(choice) for factor in self.factors))
 
     def composite(self, log_tail: float) -> Together:
         """The losses of all uses, leaving out P-mass of about e^log_tail altogether."""
-        some = self._each(log_tail)
+        some = self.each(log_tail)
         laws = [(one.closed or one.loss(tail, self._uses), one.times) for one, tail in some]
         return Together([*self._continuous(log_tail), *laws], self.charges())
 
-    def losses(self, log_tail: float) -> Parts:
-        """The same by their cells, of what dominates them."""
-        laws = [(one.loss(tail, self._uses), one.times) for one, tail in self._each(log_tail)]
-        return [*self._continuous(log_tail), *laws]
+    def losses(self, log_tail: float, tilt: float | None = None) -> Parts:
+        """The same by their cells, of what dominates them.
+
+        tilt: for this, what several steps of an epoch tell (`grid.dealt`) in place of that.
+        """
+        laws = [(one.loss(tail, self._uses), one.times) for one, tail in self.each(log_tail)]
+        return [*self._continuous(log_tail, tilt), *laws]
 
     def attained(self, losses: Parts, log_tail: float, log_delta: float) -> Parts | None:
         """Of whose statistics the lower end is; None where the losses that dominate are attained.
@@ -166,35 +161,10 @@ class Product:
         """
         if all(loss.is_exact for loss, _ in losses):
             return None
-        dealt, others = list[tuple[Allocation, int]](), list[tuple[Continuous, int]]()
-        for one, times in self.continuous:
-            if isinstance(one, Allocation) and one.taken > 1:
-                dealt.append((one, times))
-            else:
-                others.append((one, times))
-        if not dealt:
+        if not any(isinstance(one, Allocation) and one.taken > 1 for one, _ in self.continuous):
             return losses
         sketches = Sketches(Sketch.of(*loss.sketch(), times) for loss, times in losses)
-        tilt = min(sketches.saddle(log_delta, None).c, _STEEPEST)
-        below = [*evolve(self, continuous=tuple(others)).losses(log_tail)]
-        for one, times in dealt:
-            noise, tail = one.scale / one.sensitivity, self._tail(log_tail, times)
-            steps = DealtSteps(noise, one.taken, one.steps, one.removing, tail, tilt)
-            below.append((steps, times))
-        return below
-
-    def atoms(self, log_tail: float) -> list[tuple[Atoms, int]]:
-        """The losses of all pairs, one by one."""
-        return [(factor.listed(tail), factor.times) for factor, tail in self._each(log_tail)]
-
-    def are_many(self, log_tail: float) -> bool:
-        """Has some use more outcomes than are listed, and no closed transform that needs none?"""
-        some = self._each(log_tail)
-        return any(factor.closed is None and factor.has_many(tail) for factor, tail in some)
-
-    def outcomes(self, log_tail: float) -> int:
-        """How many outcomes all different uses have together, about."""
-        return sum(outcomes(factor.pairs[0], tail) for factor, tail in self._each(log_tail))
+        return self.losses(log_tail, min(sketches.saddle(log_delta, None).c, _STEEPEST))
 
     def charges(self) -> Charged:
         """What the losses alone do not count."""
@@ -217,15 +187,21 @@ class Product:
         """The logarithm of what one of so many uses may leave out."""
         return log_tail - math.log(times * (len(self.factors) + len(self.continuous)))
 
-    def _each(self, log_tail: float) -> Iterator[tuple[Factor, float]]:
+    def each(self, log_tail: float) -> Iterator[tuple[Factor, float]]:
+        """What is listed, and the logarithm of the P-mass that one of its uses may leave out."""
         for factor in self.factors:
             yield factor, self._tail(log_tail, factor.times)
 
-    def _continuous(self, log_tail: float) -> Iterator[tuple[LossLaw, int]]:
+    def _continuous(
+        self, log_tail: float, tilt: float | None = None
+    ) -> Iterator[tuple[LossLaw, int]]:
         for one, times in self.continuous:
             tail = self._tail(log_tail, times)
             if isinstance(one, Allocation):
                 noise = one.scale / one.sensitivity
+                if tilt is not None and one.taken > 1:
+                    yield DealtSteps(noise, one.taken, one.steps, one.removing, tail, tilt), times
+                    continue
                 for steps, groups in one.groups:
                     yield AllocatedLoss(noise, steps, one.removing, tail), groups * times
             elif isinstance(one, FixedSize):
@@ -234,7 +210,7 @@ class Product:
                 yield DividedLoss(one, tail, times * one.rate < 1), times
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def _listed(pairs: tuple[Pair, ...], log_tail: float, bits: int) -> Atoms:
     """Kept, since one answer asks for it several times at the same precision."""
     laws = [listed_law(pair, log_tail) for pair in pairs]
@@ -262,11 +238,9 @@ def _blocks(
 def moved(loss: LossLaw, step: Fraction) -> Atoms:
     """Losses on a lattice that dominate those of many outcomes. step: a power of two."""
     cells = loss.cells(ball(step), 1.0, 512)
-    masses, lost = on_lattice(cells.cells, cells.missing, ball(step))
-    places = sorted(masses)
-    lattice = Lattice(step, Fraction(0), Fraction(1), None)
-    losses = [k * ball(step) for k in places]
-    return Atoms([masses[k][0] for k in places], losses, loss.escaping(), lost, lattice)
+    masses = sorted(on_lattice(cells.cells, ball(step)).items())
+    losses, some = [k * ball(step) for k, _ in masses], [mass for _, (mass, _) in masses]
+    return Atoms(some, losses, loss.escaping(), cells.missing)
 
 
 @lru_cache(maxsize=16)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 from functools import reduce
-from itertools import islice
+from itertools import accumulate, islice
 from typing import NamedTuple, TypeAlias
 
 from flint import arb, ctx
@@ -33,7 +33,8 @@ from ..scenario import Scenario, Use
 from .composite import NO_LATTICE, Together, saddle_towards
 from .continuous.uses import has_no_outcomes
 from .lattice import LatticeTail
-from .listed import ListedLoss, count_values
+from .listed import ListedLoss
+from .of_pair import listed_law
 from .product import MOST_OUTCOMES, Product, outcomes, product_of
 
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
@@ -54,7 +55,6 @@ _NEAR_ZERO = 0.01  # below this level it is checked whether epsilon is 0
 _ROUGHLY, _LITTLE = Fraction(1, 1000), 0.2  # width and seconds of work, in little time
 _FIRST_POINTS, _FEWEST = 1 << 12, 1 << 10  # of the first lattice; of outcomes in blocks
 _MOST_TOGETHER = 100_000  # outcomes of all uses of a list, in little time
-_PER_OUTCOME = 1  # unit of work, of each that is listed
 _FEW_PAIRS, _ANY = 4, -50.0  # whose outcomes are counted, at such a logarithm of a delta
 
 BETWEEN = "it was measured between distributions that dominate and what is certain"
@@ -74,19 +74,15 @@ def coarse(uses: Scenario, figure: Figure) -> Enclosure:
 
     Raises OutOfTimeError where listing the outcomes alone takes too long, and DoesNotApplyError.
     """
-    spend(_PER_OUTCOME * sum(map(_listed, uses)))
+    spend(sum(map(_listed, uses)))
     return composed(uses, figure, _ROUGHLY, CAP, _LITTLE, points=_FEWEST)
 
 
 def most_costly(uses: Scenario) -> Scenario:
     """The uses of fewest outcomes, so of least noise, of a list that takes long: it costs more."""
-    few, total = list[Use](), 0
-    for count, index in sorted((_listed(use), index) for index, use in enumerate(uses)):
-        total += count
-        if few and total > _MOST_TOGETHER:
-            break
-        few.append(uses[index])
-    return tuple(few)
+    counts, places = zip(*sorted((_listed(use), at) for at, use in enumerate(uses)), strict=True)
+    few = sum(total <= _MOST_TOGETHER for total in accumulate(counts))
+    return tuple(uses[at] for at in places[: max(few, 1)])
 
 
 def _listed(use: Use) -> int:
@@ -100,7 +96,7 @@ def _listed(use: Use) -> int:
 
 
 class _Task(NamedTuple):
-    """One of delta and epsilon, at which the other is wanted, and how.
+    """delta at an epsilon, or epsilon at a delta, and how it is wanted.
 
     log_delta: where delta is, about. width, cap: of what is exact. goal: the width of sums off a
     lattice. work: about how many seconds these may take. enough: what makes a narrower enclosure
@@ -108,8 +104,8 @@ class _Task(NamedTuple):
     known of them.
     """
 
-    delta: Fraction | None
-    epsilon: Fraction | None
+    is_delta: bool
+    at: Fraction
     log_delta: float
     width: Fraction
     cap: int
@@ -133,17 +129,16 @@ def composed(
 
     Off a lattice less narrowly than what is exact, where nothing else is asked.
     """
-    assert figure.at is not None
-    delta = epsilon = None
-    if figure.quantity == "delta":
-        epsilon = figure.at
-        with working_precision(BITS):
-            log_delta = _log_delta(product_of(uses, math.inf).fixed(0), epsilon)
-    else:
-        delta = figure.at
-        log_delta = float(ball(delta).log().mid())
+    at, is_delta = figure.at, figure.quantity == "delta"
+    assert at is not None
+    with working_precision(BITS):
+        log_delta = (
+            _log_delta(product_of(uses, math.inf).fixed(0), at)
+            if is_delta
+            else float(ball(at).log().mid())
+        )
     goal = OFF_LATTICE if width == WIDTH and work == WORK else width
-    task = _Task(delta, epsilon, log_delta, width, cap, goal, work, enough, points)
+    task = _Task(is_delta, at, log_delta, width, cap, goal, work, enough, points)
     return _over_choices(product_of(uses, log_delta), task)
 
 
@@ -155,7 +150,7 @@ def _log_delta(product: Product, epsilon: Fraction) -> float:
         composite = Together(losses)
         if not losses or composite.is_void():
             return 0.0
-        if not composite.largest() < level or composite.missing() <= 0:
+        if not ball(composite.largest()) < level or composite.missing() <= 0:
             break
         if log_tail < LEAST_LOG_DELTA:
             return LEAST_LOG_DELTA
@@ -181,12 +176,10 @@ def _over_choices(product: Product, task: _Task) -> Enclosure:
         return answer
     try:
         with working_precision(BITS):
-            menus = product.menus(max(task.log_delta, LEAST_LOG_DELTA) - _BELOW_DELTA)
-        play, at = (
-            (adaptive_delta, task.epsilon) if task.delta is None else (adaptive_epsilon, task.delta)
-        )
-        assert at is not None
-        found = play(menus, at, task.goal / _BOTH_ENDS, task.work / 2)
+            each = product.each(max(task.log_delta, LEAST_LOG_DELTA) - _BELOW_DELTA)
+            menus = [([listed_law(pair, at) for pair in of.pairs], of.times) for of, at in each]
+        play = adaptive_delta if task.is_delta else adaptive_epsilon
+        found = play(menus, task.at, task.goal / _BOTH_ENDS, task.work / 2)
         return answer.intersection(found.found_by("adaptive choices, played out"))
     except (OutOfTimeError, DoesNotApplyError):
         return answer
@@ -216,27 +209,26 @@ def _measured(product: Product, task: _Task) -> Enclosure:
     """With one pair for each use, or one that dominates: at its ends, exactly, or on a lattice."""
     with working_precision(BITS):
         composite = product.composite(FIRST_TAIL)
-        if task.epsilon is not None:
-            if composite.is_beyond(task.epsilon):
-                return composite.beyond(ball(task.epsilon).exp()).found_by(_BY_LARGEST)
+        if task.is_delta:
+            if composite.is_beyond(task.at):
+                return composite.beyond(ball(task.at).exp()).found_by(_BY_LARGEST)
             most = Enclosure.probability()
         else:
-            assert task.delta is not None
-            is_void, target = composite.is_void(), ball(task.delta)
-            if is_void and composite.beyond(arb(1)).at_most(task.delta):
+            is_void, target = composite.is_void(), ball(task.at)
+            if is_void and composite.beyond(arb(1)).at_most(task.at):
                 return Enclosure.exactly(0)
             if is_void or composite.surely() > target:
                 return composite.never_below(target)
-            most = Enclosure(Fraction(0), composite.largest_level(task.delta).upper)
+            most = composite.up_to_largest(task.at)
             if most.upper == 0:
-                return Enclosure.exactly(0)
+                return most
     if not task.points and (kind := _exactly(product, task)) is not None:
         with suppress(OutOfTimeError), within(_EXACT):
             return _by_events(product, kind, task, most).found_by(_BY_EVENTS[kind])
     try:
         return _by_lattice(product, task).intersection(most)
     except ArithmeticError:  # no lattice holds it
-        if task.epsilon is not None or not most.is_finite():
+        if task.is_delta or not most.is_finite():
             raise
         return most
 
@@ -244,14 +236,17 @@ def _measured(product: Product, task: _Task) -> Enclosure:
 def _exactly(product: Product, task: _Task) -> type[LatticeTail | ListedLoss] | None:
     """How events {L > level} are measured exactly; None where losses are moved to a lattice."""
     with working_precision(BITS):
-        tail = _log_tail(task.log_delta)
-        if product.continuous or product.are_many(tail):
+        log_tail = _log_tail(task.log_delta)
+        each = [*product.each(log_tail)]
+        if product.continuous or any(one.closed is None and one.has_many(at) for one, at in each):
             return None
-        if product.composite(tail).lattice() is not None:
+        if product.composite(log_tail).lattice() is not None:
             return LatticeTail
-        if product.outcomes(tail) > 2 * _MOST_LISTED:
+        if sum(outcomes(one.pairs[0], at) for one, at in each) > 2 * _MOST_LISTED:
             return None
-        return ListedLoss if count_values(product.atoms(tail)) <= _MOST_LISTED else None
+        # of all values, so many are listed on the way at most
+        values = (math.comb(len(one.listed(at)) + one.times, one.times) for one, at in each)
+        return ListedLoss if math.prod(values) <= _MOST_LISTED else None
 
 
 def _log_tail(log_delta: float) -> float:
@@ -268,16 +263,18 @@ def _by_events(
     def exact() -> Enclosure:
         tail = _log_tail(task.log_delta)
         composite, off = product.composite(tail), product.charges()
-        here, target = ball(task.epsilon or Fraction(0)), ball(task.delta or Fraction(1))
+        at = ball(task.at)
         line = (
-            saddle_towards(composite, target)
-            if task.epsilon is None
-            else saddle(composite.cumulant, None, float(here.mid()))
+            saddle(composite.cumulant, None, float(at.mid()))
+            if task.is_delta
+            else saddle_towards(composite, at)
         )
         if line is None:
-            return composite.never_below(target)
+            return composite.never_below(at)
         events = (
-            ListedLoss(product.atoms(tail)) if kind is ListedLoss else LatticeTail(composite, line)
+            LatticeTail(composite, line)
+            if kind is LatticeTail
+            else ListedLoss([(one.listed(at), one.times) for one, at in product.each(tail)])
         )
 
         def exceeding(level: arb, exact_level: Fraction | None = None) -> Event:
@@ -286,12 +283,12 @@ def _by_events(
             excess = event.excess + off.p + odds * off.q + off.above(odds)
             return event._replace(p=event.p - off.p, q=event.q + off.q, excess=excess)
 
-        if task.epsilon is not None:
-            value = value_at(here, exceeding(here, task.epsilon))
+        if task.is_delta:
+            value = value_at(at, exceeding(at, task.at))
             return enclose_between(value.lower().min(arb(1)), value.upper()).intersection(most)
-        if line.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= target:
+        if line.level < _NEAR_ZERO and value_at(arb(0), exceeding(arb(0))) <= at:
             return Enclosure.exactly(0)
-        return root_near(arb(line.level), target, exceeding, most).intersection(most)
+        return root_near(arb(line.level), at, exceeding, most).intersection(most)
 
     def above() -> Enclosure:
         nonlocal met
@@ -316,8 +313,8 @@ def _by_lattice(product: Product, task: _Task) -> Enclosure:
         answers = refined(
             losses,
             attained=attained,
-            delta=None if task.delta is None else ball(task.delta),
-            epsilon=None if task.epsilon is None else ball(task.epsilon),
+            delta=None if task.is_delta else ball(task.at),
+            epsilon=ball(task.at) if task.is_delta else None,
             charged=product.charges(),
             width=float(task.goal),
             units=task.work * _UNITS,

@@ -39,10 +39,11 @@ from ....exact.enclosure import Enclosure
 from ....exact.errors import DoesNotApplyError
 from ....exact.number import ball
 from ....exact.precision import WIDTH, enclose, enclose_between, refine, working_precision
-from ....exact.roots import float_root
+from ....losses.planning import Sketch, Sketches
 from ....mechanisms.allocation import Allocation, allocation
 from ...divergences.gaussian_dp import gaussian_delta
 from ...figure import Figure
+from ...grid.average import AllocatedLoss
 from ...scenario import Use
 from .average import Average, Below
 from .inversion import Bounds, root
@@ -56,7 +57,8 @@ BETWEEN = "Rényi divergences of random allocation between whole orders are inte
 
 _BITS = 128
 _NAT = math.log(2)
-_MOST_ORDER, _MOST_MOMENTS = 400, 64
+_MOST_ORDER = 400
+_SPARE, _MORE = 1.1, 0.1  # times and above the level that floats expect, levels are looked at
 _FIRST_TAIL, _LAST_TAIL = -46.0, -2000.0
 
 
@@ -102,15 +104,11 @@ def _level(epoch: Allocation, target: Fraction, most: float) -> Enclosure:
     """The least level >= 0 with this delta, of one epoch; it is at most `most`."""
     goal = ball(target)
     log_delta = float(goal.log().mid())
-    highest, tail = min(_far(epoch, log_delta), most), log_delta - 45
+    loss = AllocatedLoss(epoch.scale / epoch.sensitivity, epoch.steps, epoch.removing, log_delta)
+    about = Sketches([Sketch.of(*loss.sketch(), 1)]).saddle(log_delta, None).level
+    highest, tail = min(_SPARE * about + _MORE, most), log_delta - 45
     with working_precision(_precision(tail)):
-        bounds = _profile(epoch, highest, tail)
-
-        def height(level: float) -> float:
-            value = bounds(arb(level))[1]
-            return float((value / goal).log().mid()) if value > 0 else -math.inf
-
-        return root(bounds, goal, arb(float_root(height, 0.0, highest, 1e-6)))
+        return root(_profile(epoch, highest, tail), goal, arb(min(about, highest)))
 
 
 def allocated_renyi(one: Allocation, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
@@ -173,19 +171,6 @@ def _profile(one: Allocation, highest: float, tail: float) -> Bounds:
         return value.lower(), value.upper()
 
     return bounds
-
-
-def _far(one: Allocation, log_delta: float) -> float:
-    """A level where delta is less, the user removed, about: s^n bounds (s - x)^+, at its touch."""
-    with working_precision(_BITS):
-        moments = Average(one.scale / one.sensitivity, one.steps).moments(_MOST_MOMENTS)
-        logs = [float(moment.log().mid()) for moment in moments]
-    touch = (n * math.log(n) - (n - 1) * math.log(n - 1) for n in range(2, _MOST_MOMENTS + 1))
-    ends = (
-        (log - least - log_delta) / n
-        for n, (log, least) in enumerate(zip(logs[2:], touch, strict=True), 1)
-    )
-    return max(min(ends), 2.0**-6)
 
 
 # -- Rényi ----------------------------------------------------------------------------------------

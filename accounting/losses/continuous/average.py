@@ -83,15 +83,12 @@ class Average:
             losses.append(-one)
         return Line(weights, losses, error.upper())
 
-    def transform(self, u: arb) -> arb:
-        """phi(u/t)^t, u > 0."""
-        return self._on_lattice(u.log(), self.mu, 1)[0]
-
     def decay(self, c: arb, y: arb, a: float) -> arb:
         """An upper bound of |phi((c + iv)/t)|^t for all v >= y; 0 <= mu a <= pi/2."""
         turn = self.mu * arb(a)
         at = c * turn.cos() + y * turn.sin()
-        return ((arb(a) ** 2 / 2 * self.steps).exp() * self.transform(at.lower())).upper()
+        found = self._on_lattice(at.lower().log(), self.mu, 1)[0]
+        return ((arb(a) ** 2 / 2 * self.steps).exp() * found).upper()
 
     def moments(self, most: int) -> list[arb]:
         """E S^n for n = 0, ..., most, from coefficients of the t-th power of a series.

@@ -48,7 +48,7 @@ Bounds: TypeAlias = Callable[[arb], tuple[arb, arb]]
 
 _PER_NODE, _PER_TERM = 3e-5, 6e-8  # what nodes and their terms cost, in about seconds
 _FEWEST, _MANY, _MOST = 200, 1000, 1 << 26  # nodes
-_NEAR = (1.0, 0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 1.3)  # shares of a saddle point's line
+_NEAR = (0.95, 0.9, 0.8, 0.65, 0.5, 0.35, 1.3)  # shares of a saddle point's line
 _FAR_MORE = 4  # times the work
 _ROUGHLY, _MORE = 2e-3, 0.02  # how near the logarithm of a number of nodes is told; more, for that
 _FARTHEST = 1e11  # real parts beyond are not tried
@@ -76,13 +76,11 @@ def plan(parts: Gaussians, saddle: Saddle, log_width: float) -> Plan:
     """
     if not is_few(parts, saddle.c):
         raise DoesNotApplyError("the transform falls so slowly that it takes too many nodes")
-    best: Plan | None = None
-    for factor in _NEAR:
-        one = _planned(parts, saddle.c * factor, saddle, log_width)
-        best = one if best is None or one.nodes < best.nodes else best
-        if best.nodes <= _MANY:
-            break
-    assert best is not None
+    best = _planned(parts, saddle.c, saddle, log_width)
+    for share in _NEAR:
+        if best.nodes > _MANY:
+            one = _planned(parts, saddle.c * share, saddle, log_width)
+            best = min(best, one, key=lambda plan: plan.nodes)
     return best
 
 
@@ -90,11 +88,16 @@ class Profile:
     """Bounds of delta(level) near one level, at the working precision of its creation.
 
     work: about how many seconds to take. `sigma` is positive where that made smoothing necessary;
-    where it may not be used, DoesNotApplyError is raised.
+    where it may not be used, or few nodes take far longer, DoesNotApplyError is raised.
     """
 
     def __init__(self, parts: Gaussians, chosen: Plan, work: float, smooth: bool) -> None:
-        self.c, count = arb(chosen.c), _affordable(parts, chosen, work)
+        terms = sum(law.terms(chosen.c, -chosen.need) for law, _ in parts)
+        per_node, before = _PER_NODE * len(parts) + _PER_TERM * terms, _PER_NODE * terms
+        self.c, count = arb(chosen.c), max(_FEWEST, int((work - before) / per_node))
+        count = min(count, chosen.nodes)
+        if count * per_node + before > _FAR_MORE * work:
+            raise DoesNotApplyError("the transform takes too many terms")
         if count < chosen.nodes and not smooth:
             raise DoesNotApplyError("it takes too many nodes without smoothing")
         self.spacing = arb(2 * math.pi / chosen.length)
@@ -162,22 +165,9 @@ def _planned(parts: Gaussians, c: float, saddle: Saddle, log_width: float) -> Pl
     return Plan(c, length, sides, need, math.ceil(count * (1 + _MORE)) + 1)
 
 
-def _affordable(parts: Gaussians, chosen: Plan, work: float) -> int:
-    """The largest number of nodes, up to what is wanted, that this work is enough for.
-
-    Raises DoesNotApplyError where even few take far longer.
-    """
-    terms = sum(law.terms(chosen.c, -chosen.need) for law, _ in parts)
-    per_node, before = _PER_NODE * len(parts) + _PER_TERM * terms, _PER_NODE * terms
-    count = min(chosen.nodes, max(_FEWEST, int((work - before) / per_node)))
-    if count * per_node + before > _FAR_MORE * work:
-        raise DoesNotApplyError("the transform takes too many terms")
-    return count
-
-
 def _log_rest(parts: Gaussians, c: float, y: float) -> float:
     """How far below M(c) what lies beyond y is, about."""
-    return sum(times * law.log_decay(c, y) for law, times in parts) - math.log(y)
+    return sum(times * law.log_decay(c, y)[0] for law, times in parts) - math.log(y)
 
 
 def is_few(parts: Parts, c: float) -> bool:

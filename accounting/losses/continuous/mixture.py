@@ -42,8 +42,8 @@ class SampledNoise(LossLaw):
         return ((Fraction(1), self),)
 
     def plain_largest(self) -> arb:
-        """The largest u."""
-        raise NotImplementedError
+        """No u is above this."""
+        return arb.pos_inf()
 
     def plain_delta(self, level: arb) -> arb:
         """delta(level), also at a negative level."""

@@ -57,17 +57,6 @@ def merged(parts: Parts) -> list[tuple[LineLaw, int]]:
     return list(found.items())
 
 
-def _single(parts: Parts) -> LineLaw | None:
-    """The one use that this is."""
-    return parts[0][0] if len(parts) == 1 and parts[0][1] == 1 else None
-
-
-def is_known(parts: Parts) -> bool:
-    """Are these what is measured here?"""
-    gaussian = all(isinstance(law, SampledGaussian) for law, _ in parts)
-    return bool(parts) and (gaussian or _single(merged(parts)) is not None)
-
-
 def renyi(law: LineLaw, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
     """The Rényi divergence of one use at this order a > 1, log M(a - 1)/(a - 1).
 
@@ -100,7 +89,8 @@ def measured(
 ) -> Enclosure:
     """delta at an epsilon >= 0, or the least epsilon >= 0 at a delta in (0, 1], of these uses.
 
-    parts: as `is_known`, all in one direction. work: about how many seconds an inversion may take.
+    parts: of Gaussian noise or of a single use, all in one direction. work: about how many seconds
+    an inversion may take.
     smooth: whether by smoothing where that is too little, which is slow and less narrow.
     """
     parts, at, is_delta = merged(parts), figure.at, figure.quantity == "delta"
@@ -108,12 +98,13 @@ def measured(
     # the total variation distance of one use is at most its rate
     if not parts or (not is_delta and min(1, sum(n * law.rate for law, n in parts)) <= at):
         return Enclosure.exactly(0)
-    if (law := _single(parts)) is not None:
+    law, times = parts[0]
+    if len(parts) == times == 1:
         if is_delta and isinstance(law, SampledLaplace) and law.rate == 1 and law.epsilon <= at:
             return Enclosure.exactly(0)  # its largest loss, which no ball tells
 
-        def closed(one: LineLaw = law) -> Enclosure:
-            return _between(one.profile(ball(at))) if is_delta else falling_root(one.profile, at)
+        def closed() -> Enclosure:
+            return _between(law.profile(ball(at))) if is_delta else falling_root(law.profile, at)
 
         return refine(closed, width=width).found_by(_CLOSED)
     gaussians = [(law, times) for law, times in parts if isinstance(law, SampledGaussian)]

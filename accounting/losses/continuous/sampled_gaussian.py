@@ -71,9 +71,6 @@ class SampledGaussian(SampledNoise):
     noise: Fraction | SquareRoot  # t = sigma/sensitivity
     removing: bool
 
-    def plain_largest(self) -> arb:
-        return arb.pos_inf()
-
     def plain_delta(self, level: arb) -> arb:
         return gaussian_delta(1 / ball(self.noise), level)
 
@@ -120,12 +117,9 @@ class SampledGaussian(SampledNoise):
         low, high = self._window(power, reach)
         return (high - low) * reach / (math.pi * width)
 
-    def log_decay(self, c: float, y: float) -> float:
-        return self._decay_about(c, y)[0]
-
     def decay(self, c: arb, y: float) -> arb:
         peak = self.transform(acb(c)).real
-        shift = self._decay_about(float(c.mid()), y)[1]
+        shift = self.log_decay(float(c.mid()), y)[1]
         if shift == 0:
             return peak.upper()
         power, goal = self._power(c), 60.0
@@ -220,7 +214,7 @@ class SampledGaussian(SampledNoise):
         log_weights = power * ratio - x * x / (2 * noise**2)
         return log_weights + math.log(float(step) / noise / _ROOT), ratio
 
-    def _decay_about(self, c: float, y: float) -> tuple[float, float]:
+    def log_decay(self, c: float, y: float) -> tuple[float, float]:
         """log of int |f(x + ia)| dx/M(c), and the a at which it is least, about."""
         noise2, power = float(self.noise) ** 2, c + 1 if self.removing else -c
         log_weights, log_ratio = self._floats(c)

@@ -115,12 +115,14 @@ def single_law(mechanism: Mechanism) -> LineLaw:
     return law
 
 
-def parts_of(uses: Sequence[Use]) -> tuple[Parts, tuple[Use, ...]]:
-    """The losses of the continuous uses, and the others. A single batch is one as well."""
-    if sum(use.times for use in uses) == 1 and isinstance(
-        continuous_loss(uses[0].mechanism), FixedSize
-    ):
-        return [(single_law(uses[0].mechanism), 1)], ()
-    laws = [(continuous_loss(use.mechanism), use) for use in uses]
-    others = tuple(use for law, use in laws if not isinstance(law, LineLaw))
-    return [(law, use.times) for law, use in laws if isinstance(law, LineLaw)], others
+def parts_of(uses: Sequence[Use]) -> Parts | None:
+    """The losses of these uses where `profile` measures them, of Gaussian noise or of a single use;
+    None elsewhere. A single batch is one as well.
+    """
+    laws = [(continuous_loss(use.mechanism), use.times) for use in uses]
+    if sum(use.times for use in uses) == 1 and isinstance(laws[0][0], FixedSize):
+        return [(plain_law(laws[0][0]), 1)]
+    parts = [(law, times) for law, times in laws if isinstance(law, LineLaw)]
+    gaussian = all(isinstance(law, SampledGaussian) for law, _ in parts)
+    known = gaussian or sum(times for _, times in profile.merged(parts)) <= 1
+    return parts if parts and len(parts) == len(laws) and known else None
