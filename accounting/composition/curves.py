@@ -172,7 +172,7 @@ def falling(
         with suppress(OutOfTimeError):
             spend()
             found[grid[k]] = ask(grid[k])
-    known = [found.get(each, nothing) for each in grid]
+    known = [found.get(x, nothing) for x in grid]
     if len(found) < len(grid):
         known = rising(known[::-1])[::-1]
     at = dict(zip(grid, known, strict=True))

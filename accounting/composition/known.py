@@ -238,8 +238,8 @@ def first_bounds(uses: Scenario, cost: Cost, orders: Sequence[Fraction] = ()) ->
             return found
     with suppress(ArithmeticError):
         pure = partial(divergence.figure_of, figure=PURE, width=_ROUGHLY)
-        each = (quickly(partial(pure, one), unknown).times(times) for one, times in uses)
-        found.learn(PURE, _to(Enclosure.total(each)))
+        ends = (quickly(partial(pure, one), unknown).times(times) for one, times in uses)
+        found.learn(PURE, _to(Enclosure.total(ends)))
     return found
 
 

@@ -186,8 +186,10 @@ def _profiles(
     if _is_one_pair(uses):
         return ways, ways
     none = Profile(known.epsilons, (_ZERO,) * len(known.epsilons))  # where nothing is attained
-    each = _attained(uses, measure, known)
-    ahead, back = (profile(measure(way), known.epsilons, 0, width) if way else none for way in each)
+    ahead_and_back = _attained(uses, measure, known)
+    ahead, back = (
+        profile(measure(way), known.epsilons, 0, width) if way else none for way in ahead_and_back
+    )
     return ways, (ahead, back)
 
 
