@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
 from typing import TypeGuard
 
 from attrs import field, frozen
@@ -136,7 +135,8 @@ class Together:
         each = [(part, times) for part, times in found if part is not None]
         moving = [(part, times) for part, times in each if part.origin or part.step]
         steps = [part.step for part, _ in moving]
-        step = reduce(common_step, steps, Fraction(0))
+        whole = math.lcm(*(step.denominator for step in steps))
+        step = Fraction(math.gcd(*(int(step * whole) for step in steps)), whole)
         units = {part.unit for part, _ in moving} or {Fraction(1)}
         if len(each) < len(found) or len(units) > 1 or max(steps, default=0) > _FINEST * step:
             return None
@@ -182,14 +182,6 @@ def saddle_towards(composite: Together, target: arb) -> Saddle | None:
         return None
     finite = (target - rest).mid().max(target.mid() * arb(2) ** -ctx.prec)
     return saddle(composite.cumulant, float(finite.log().mid()), None)
-
-
-def common_step(a: Fraction, b: Fraction) -> Fraction:
-    """The greatest number of which both are integer multiples."""
-    return Fraction(
-        math.gcd(a.numerator * b.denominator, b.numerator * a.denominator),
-        a.denominator * b.denominator,
-    )
 
 
 def period(

@@ -39,12 +39,12 @@ def closed_law(pair: Pair) -> LaplaceLoss | GaussianLoss | None:
     """The loss law where its transform is a formula."""
     if isinstance(pair, ResponsePair):
         return LaplaceLoss(pair.epsilon, infinite=pair.delta)
-    law = pair.law.simplest() if isinstance(pair, ShiftPair) else None
-    if isinstance(pair, ShiftPair) and isinstance(law, DiscreteLaplace):
+    if not isinstance(pair, ShiftPair):
+        return None
+    law = pair.law.simplest()
+    if isinstance(law, DiscreteLaplace):
         return LaplaceLoss(law.loss_limit(1), pair.shift)
-    if isinstance(pair, ShiftPair) and isinstance(law, DiscreteGaussian):
-        return GaussianLoss(law, pair.shift)
-    return None
+    return GaussianLoss(law, pair.shift) if isinstance(law, DiscreteGaussian) else None
 
 
 def listed_law(pair: Pair, log_tail: float) -> Atoms:

@@ -167,10 +167,8 @@ class Average:
     def log_transform(self, u: NDArray[np.float64] | float) -> NDArray[np.float64]:
         """log phi(u/t)^t, about."""
         logs = np.log(np.maximum(np.asarray(u) / self.steps, 1e-300))
-        found = np.interp(logs, np.log(_HEIGHTS), _log_phi(float(1 / self.noise)))
-        small = np.asarray(u) / self.steps < _HEIGHTS[0]
-        result: NDArray[np.float64] = self.steps * np.where(small, 0.0, found)
-        return result
+        found = np.interp(logs, np.log(_HEIGHTS), _log_phi(float(1 / self.noise)), left=0.0)
+        return np.asarray(self.steps * found)
 
     def log_decay(self, c: float, y: float) -> tuple[float, float]:
         """The logarithm of `decay` and the a that makes it least, about."""
