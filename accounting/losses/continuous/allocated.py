@@ -76,9 +76,9 @@ def measured(parts: Parts, figure: Figure, width: Fraction = WIDTH) -> Enclosure
     """
     at, is_delta = figure.at, figure.quantity == "delta"
     assert at is not None
-    each = [((one.sensitivity / one.scale) ** 2 * one.taken * times, one) for one, times in parts]
-    most = sum((square for square, _ in each), Fraction(0))
-    least = sum((square * one.taken / one.steps for square, one in each), Fraction(0))
+    squares = [((part.sensitivity / part.scale) ** 2 * part.taken * n, part) for part, n in parts]
+    most = sum((square for square, _ in squares), Fraction(0))
+    least = sum((square * part.taken / part.steps for square, part in squares), Fraction(0))
     plain = (SampledGaussian(Fraction(1), square_root(1 / mu2), True) for mu2 in (least, most))
     low, high = (profile.measured([(law, 1)], figure, width) for law in plain)
     bracket = Enclosure(low.lower, high.upper)
