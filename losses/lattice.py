@@ -576,12 +576,12 @@ def compose(
     missing = (n * cells.missing for (_, n), (_, cells, _) in zip(parts, each, strict=True))
     lost, cost = sum(missing, arb(0)).upper(), _PLAN + sum(some for *_, some in each)
     cost += (len(factors) + 1) * points * points.bit_length()
-    found = Composed(whole, step, tilt, infinite, lost, charged or Charged())
+    total = Composed(whole, step, tilt, infinite, lost, charged or Charged())
     if epsilon is not None:
-        ends = found.delta(epsilon)
+        ends = total.delta(epsilon)
     else:
         assert delta is not None
-        ends = found.epsilon(delta)
+        ends = total.epsilon(delta)
     return Answer(*ends, cost, sum(cells.cost for _, cells, _ in each))
 
 
@@ -612,12 +612,12 @@ def refined(
 
     while True:
         near = (float(lower), float(upper)) if upper.is_finite() else None
-        asked = [(parts, False), (attained, True)] if attained else [(parts, False)]
-        made = [composed(some, points, near=near, attained=least) for some, least in asked]
-        cells_cost = sum(one.cells_cost for one in made)
-        points_cost = sum(one.cost for one in made) - cells_cost
+        sides = [(parts, False), (attained, True)] if attained else [(parts, False)]
+        answers = [composed(some, points, near=near, attained=least) for some, least in sides]
+        cells_cost = sum(answer.cells_cost for answer in answers)
+        points_cost = sum(answer.cost for answer in answers) - cells_cost
         spent += points_cost + cells_cost
-        lower, upper = lower.max(made[-1].lower).lower(), upper.min(made[0].upper).upper()
+        lower, upper = lower.max(answers[-1].lower).lower(), upper.min(answers[0].upper).upper()
         yield Answer(lower, upper, spent, cells_cost)
         before, gap = gap, float(((upper - lower) / upper).mid()) if upper.is_finite() else math.inf
         stays -= before < 1 and gap > _STAYS * before

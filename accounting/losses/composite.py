@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
 from typing import TypeGuard
 
 from attrs import field, frozen
@@ -41,19 +40,19 @@ class Together:
     def infinite(self) -> Probability:
         """P(L = infinity): 1 minus the probability that no part is; exact where that is short."""
         exactly = [
-            (p, times)
-            for p, times in ((law.infinite, times) for law, times in self.parts)
+            (p, n)
+            for p, n in ((law.infinite, n) for law, n in self.parts)
             if isinstance(p, Fraction)
         ]
-        bits = [p.denominator.bit_length() * times for p, times in exactly if p % 1]
+        bits = [p.denominator.bit_length() * n for p, n in exactly if p % 1]
         if len(exactly) == len(self.parts) and max(bits, default=0) <= _LONGEST:
-            return 1 - math.prod(((1 - p) ** times for p, times in exactly), start=Fraction(1))
+            return 1 - math.prod(((1 - p) ** n for p, n in exactly), start=Fraction(1))
         stay = arb(0)
-        for law, times in self.parts:
+        for law, n in self.parts:
             escaping = law.escaping()
             if not escaping < 1:
-                return 1 - (1 - escaping).max(arb(0)) ** times
-            stay += times * (-escaping).log1p()
+                return 1 - (1 - escaping).max(arb(0)) ** n
+            stay += n * (-escaping).log1p()
         return -stay.expm1()
 
     def missing(self) -> arb:
@@ -87,8 +86,8 @@ class Together:
         """
         top = self.largest()
         level = ball(top).max(arb(0))
-        odds = arb(1) if self.charges.are_none else level.exp()
-        if not (odds.is_finite() and self.beyond(odds).at_most(delta)):
+        ratio = arb(1) if self.charges.are_none else level.exp()
+        if not (ratio.is_finite() and self.beyond(ratio).at_most(delta)):
             return Enclosure.unknown()
         if isinstance(top, Fraction):
             return Enclosure(Fraction(0), max(top, Fraction(0)))
@@ -132,17 +131,18 @@ class Together:
         Up to its `shift`, since a single loss may be any number.
         None where that step is so much finer that the sum hardly repeats itself.
         """
-        found = [(law.lattice, times) for law, times in self.parts if not _is_constant(law)]
-        each = [(part, times) for part, times in found if part is not None]
-        moving = [(part, times) for part, times in each if part.origin or part.step]
+        some = [(law.lattice, n) for law, n in self.parts if not _is_constant(law)]
+        known = [(part, n) for part, n in some if part is not None]
+        moving = [(part, n) for part, n in known if part.origin or part.step]
         steps = [part.step for part, _ in moving]
-        step = reduce(common_step, steps, Fraction(0))
+        whole = math.lcm(*(step.denominator for step in steps))
+        step = Fraction(math.gcd(*(int(step * whole) for step in steps)), whole)
         units = {part.unit for part, _ in moving} or {Fraction(1)}
-        if len(each) < len(found) or len(units) > 1 or max(steps, default=0) > _FINEST * step:
+        if len(known) < len(some) or len(units) > 1 or max(steps, default=0) > _FINEST * step:
             return None
-        summits = [times * part.summit for part, times in moving if part.summit is not None]
+        summits = [n * part.summit for part, n in moving if part.summit is not None]
         summit = sum(summits, Fraction(0)) if len(summits) == len(moving) else None
-        origin = sum((times * part.origin for part, times in moving), Fraction(0))
+        origin = sum((n * part.origin for part, n in moving), Fraction(0))
         return Lattice(units.pop(), origin, step or Fraction(1), summit)
 
     def transform(self, s: acb) -> acb:
@@ -182,14 +182,6 @@ def saddle_towards(composite: Together, target: arb) -> Saddle | None:
         return None
     finite = (target - rest).mid().max(target.mid() * arb(2) ** -ctx.prec)
     return saddle(composite.cumulant, float(finite.log().mid()), None)
-
-
-def common_step(a: Fraction, b: Fraction) -> Fraction:
-    """The greatest number of which both are integer multiples."""
-    return Fraction(
-        math.gcd(a.numerator * b.denominator, b.numerator * a.denominator),
-        a.denominator * b.denominator,
-    )
 
 
 def period(

@@ -158,15 +158,14 @@ class Atoms(LossLaw):
         return total
 
     def sketch(self) -> tuple[Reals, Reals]:
-        logs, losses = self._floats
-        return losses, logs
+        return self._floats
 
     def cells(self, step: arb, tilt: float, points: int) -> Cells:
         cells = listed_cells(self.masses, self.losses, step)
         return Cells(cells, self._missing, _OUTCOME * len(self))
 
     def cumulant(self, c: float) -> Cumulant:
-        logs, losses = self._floats
+        losses, logs = self._floats
         return cumulant_of(logs + c * losses, losses)
 
     @cached_property
@@ -175,4 +174,4 @@ class Atoms(LossLaw):
         for k in np.flatnonzero(logs <= math.log(_TINY)):
             mass = self.masses[k]  # of what may be 0, the upper end
             logs[k] = max(log_about(mass if mass > 0 else mass.upper()), _NOTHING)
-        return logs, np.array([float(loss.mid()) for loss in self.losses])
+        return np.array([float(loss.mid()) for loss in self.losses]), logs

@@ -39,12 +39,12 @@ def closed_law(pair: Pair) -> LaplaceLoss | GaussianLoss | None:
     """The loss law where its transform is a formula."""
     if isinstance(pair, ResponsePair):
         return LaplaceLoss(pair.epsilon, infinite=pair.delta)
-    law = pair.law.simplest() if isinstance(pair, ShiftPair) else None
-    if isinstance(pair, ShiftPair) and isinstance(law, DiscreteLaplace):
+    if not isinstance(pair, ShiftPair):
+        return None
+    law = pair.law.simplest()
+    if isinstance(law, DiscreteLaplace):
         return LaplaceLoss(law.loss_limit(1), pair.shift)
-    if isinstance(pair, ShiftPair) and isinstance(law, DiscreteGaussian):
-        return GaussianLoss(law, pair.shift)
-    return None
+    return GaussianLoss(law, pair.shift) if isinstance(law, DiscreteGaussian) else None
 
 
 def listed_law(pair: Pair, log_tail: float) -> Atoms:
@@ -93,9 +93,9 @@ def _whole(pair: Pair, bits: int) -> Atoms:
     spend(_OUTCOME * len(p))
     if steps is None:
         return _from_balls(p, q)
-    each = [(mass, k) for mass, k in zip(p, steps.multiples, strict=True) if k is not None]
+    pairs = [(mass, k) for mass, k in zip(p, steps.multiples, strict=True) if k is not None]
     escapes = [a for a, b in zip(p, q, strict=True) if b == 0 and a != 0]
-    return _on_multiples(each, steps.unit, sum(escapes, arb(0)) if escapes else Fraction(0))
+    return _on_multiples(pairs, steps.unit, sum(escapes, arb(0)) if escapes else Fraction(0))
 
 
 def _mixed(pair: MixturePair, log_tail: float) -> Atoms:
@@ -112,14 +112,14 @@ def _mixed(pair: MixturePair, log_tail: float) -> Atoms:
     return Atoms(masses, losses, sum(exactly, Fraction(0)) if is_exact else escaping, missing)
 
 
-def _on_multiples(each: Sequence[tuple[arb, int]], unit: Real, infinite: Probability) -> Atoms:
+def _on_multiples(pairs: Sequence[tuple[arb, int]], unit: Real, infinite: Probability) -> Atoms:
     """Of masses of losses that are these multiples of the unit, which are its lattice."""
-    multiples = [k for _, k in each]
+    multiples = [k for _, k in pairs]
     first = min(multiples, default=0)
     step = math.gcd(*(k - first for k in multiples))
     lattice = Lattice(unit, Fraction(first), Fraction(step), Fraction(max(multiples, default=0)))
     losses = [k * ball(unit) for k in multiples]
-    return Atoms([mass for mass, _ in each], losses, infinite, arb(0), lattice)
+    return Atoms([mass for mass, _ in pairs], losses, infinite, arb(0), lattice)
 
 
 def two_way(

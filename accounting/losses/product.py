@@ -142,7 +142,7 @@ class Product:
 
     def composite(self, log_tail: float) -> Together:
         """The losses of all uses, leaving out P-mass of about e^log_tail altogether."""
-        some = self.each(log_tail)
+        some = self.tails(log_tail)
         laws = [(one.closed or one.loss(tail, self._uses), one.times) for one, tail in some]
         return Together([*self._continuous(log_tail), *laws], self.charges())
 
@@ -151,7 +151,7 @@ class Product:
 
         tilt: for this, what several steps of an epoch tell (`grid.dealt`) in place of that.
         """
-        laws = [(one.loss(tail, self._uses), one.times) for one, tail in self.each(log_tail)]
+        laws = [(one.loss(tail, self._uses), one.times) for one, tail in self.tails(log_tail)]
         return [*self._continuous(log_tail, tilt), *laws]
 
     def attained(self, losses: Parts, log_tail: float, log_delta: float) -> Parts | None:
@@ -187,7 +187,7 @@ class Product:
         """The logarithm of what one of so many uses may leave out."""
         return log_tail - math.log(times * (len(self.factors) + len(self.continuous)))
 
-    def each(self, log_tail: float) -> Iterator[tuple[Factor, float]]:
+    def tails(self, log_tail: float) -> Iterator[tuple[Factor, float]]:
         """What is listed, and the logarithm of the P-mass that one of its uses may leave out."""
         for factor in self.factors:
             yield factor, self._tail(log_tail, factor.times)

@@ -176,11 +176,11 @@ def _over_choices(product: Product, task: _Task) -> Enclosure:
         return answer
     try:
         with working_precision(BITS):
-            each = product.each(max(task.log_delta, LEAST_LOG_DELTA) - _BELOW_DELTA)
-            menus = [([listed_law(pair, at) for pair in of.pairs], of.times) for of, at in each]
+            some = product.tails(max(task.log_delta, LEAST_LOG_DELTA) - _BELOW_DELTA)
+            menus = [([listed_law(pair, at) for pair in of.pairs], of.times) for of, at in some]
         play = adaptive_delta if task.is_delta else adaptive_epsilon
-        found = play(menus, task.at, task.goal / _BOTH_ENDS, task.work / 2)
-        return answer.intersection(found.found_by("adaptive choices, played out"))
+        played = play(menus, task.at, task.goal / _BOTH_ENDS, task.work / 2)
+        return answer.intersection(played.found_by("adaptive choices, played out"))
     except (OutOfTimeError, DoesNotApplyError):
         return answer
 
@@ -237,15 +237,15 @@ def _exactly(product: Product, task: _Task) -> type[LatticeTail | ListedLoss] | 
     """How events {L > level} are measured exactly; None where losses are moved to a lattice."""
     with working_precision(BITS):
         log_tail = _log_tail(task.log_delta)
-        each = [*product.each(log_tail)]
-        if product.continuous or any(one.closed is None and one.has_many(at) for one, at in each):
+        some = [*product.tails(log_tail)]
+        if product.continuous or any(of.closed is None and of.has_many(at) for of, at in some):
             return None
         if product.composite(log_tail).lattice() is not None:
             return LatticeTail
-        if sum(outcomes(one.pairs[0], at) for one, at in each) > 2 * _MOST_LISTED:
+        if sum(outcomes(of.pairs[0], at) for of, at in some) > 2 * _MOST_LISTED:
             return None
         # of all values, so many are listed on the way at most
-        values = (math.comb(len(one.listed(at)) + one.times, one.times) for one, at in each)
+        values = (math.comb(len(of.listed(at)) + of.times, of.times) for of, at in some)
         return ListedLoss if math.prod(values) <= _MOST_LISTED else None
 
 
@@ -274,7 +274,7 @@ def _by_events(
         events = (
             LatticeTail(composite, line)
             if kind is LatticeTail
-            else ListedLoss([(one.listed(at), one.times) for one, at in product.each(tail)])
+            else ListedLoss([(of.listed(at), of.times) for of, at in product.tails(tail)])
         )
 
         def exceeding(level: arb, exact_level: Fraction | None = None) -> Event:

@@ -29,7 +29,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import partial
 from typing import TypeAlias
 
 from flint import arb
@@ -38,16 +37,17 @@ from ....exact.budget import OutOfTimeError
 from ....exact.enclosure import Enclosure
 from ....exact.errors import DoesNotApplyError
 from ....exact.number import ball
-from ....exact.precision import WIDTH, enclose, enclose_between, refine, working_precision
+from ....exact.precision import WIDTH, enclose_between, refine, working_precision
+from ....exact.square_root import square_root
 from ....losses.planning import Sketch, Sketches
 from ....mechanisms.allocation import Allocation, allocation
-from ...divergences.gaussian_dp import gaussian_delta
 from ...figure import Figure
 from ...grid.average import AllocatedLoss
 from ...scenario import Use
+from . import profile
 from .average import Average, Below
 from .inversion import Bounds, root
-from .profile import falling_root
+from .sampled_gaussian import SampledGaussian
 
 Parts: TypeAlias = Sequence[tuple[Allocation, int]]
 
@@ -71,18 +71,17 @@ def allocations_of(uses: Sequence[Use]) -> Parts | None:
 def measured(parts: Parts, figure: Figure, width: Fraction = WIDTH) -> Enclosure:
     """delta at an epsilon >= 0, or the least epsilon >= 0 at a delta in (0, 1), in one direction.
 
-    Exact for one epoch, but for too little noise; else between Gaussians.
+    Exact for one epoch, but for too little noise; else between two Gaussian pairs: by the sum of
+    all steps, and by the same ones always.
     """
     at, is_delta = figure.at, figure.quantity == "delta"
     assert at is not None
-    with working_precision(_BITS):
-        low, high = (
-            enclose(gaussian_delta(mu, ball(at)))
-            if is_delta
-            else falling_root(partial(gaussian_delta, mu), at)
-            for mu in _gaussians(parts)
-        )
-        bracket = Enclosure(low.lower, high.upper)
+    squares = [((part.sensitivity / part.scale) ** 2 * part.taken * n, part) for part, n in parts]
+    most = sum((square for square, _ in squares), Fraction(0))
+    least = sum((square * part.taken / part.steps for square, part in squares), Fraction(0))
+    plain = (SampledGaussian(Fraction(1), square_root(1 / mu2), True) for mu2 in (least, most))
+    low, high = (profile.measured([(law, 1)], figure, width) for law in plain)
+    bracket = Enclosure(low.lower, high.upper)
     is_one_epoch = len(parts) == 1 and parts[0][1] == 1 and parts[0][0].taken == 1
     if bracket.is_within(width) or not is_one_epoch:  # or all take part in all steps
         return bracket
@@ -134,19 +133,6 @@ def allocated_renyi(one: Allocation, order: Fraction, width: Fraction = WIDTH) -
 def allocated_rho(one: Allocation) -> Enclosure:
     """rho of one use, the user removed; what it is at most if added."""
     return Enclosure.exactly((one.sensitivity / one.scale) ** 2 * one.taken / 2)
-
-
-# -- Gaussians that dominate and are dominated ----------------------------------------------------
-
-
-def _gaussians(parts: Parts) -> tuple[arb, arb]:
-    """The distances of two Gaussian pairs: by the sum of all steps, and of the same ones always."""
-    least = most = arb(0)
-    for one, times in parts:
-        mu2 = (ball(one.sensitivity) / ball(one.scale)) ** 2
-        least += times * mu2 * one.taken**2 / one.steps
-        most += times * mu2 * one.taken
-    return least.sqrt(), most.sqrt()
 
 
 # -- one epoch ------------------------------------------------------------------------------------

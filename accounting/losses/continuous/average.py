@@ -87,8 +87,8 @@ class Average:
         """An upper bound of |phi((c + iv)/t)|^t for all v >= y; 0 <= mu a <= pi/2."""
         turn = self.mu * arb(a)
         at = c * turn.cos() + y * turn.sin()
-        found = self._on_lattice(at.lower().log(), self.mu, 1)[0]
-        return ((arb(a) ** 2 / 2 * self.steps).exp() * found).upper()
+        phi = self._on_lattice(at.lower().log(), self.mu, 1)[0]
+        return ((arb(a) ** 2 / 2 * self.steps).exp() * phi).upper()
 
     def moments(self, most: int) -> list[arb]:
         """E S^n for n = 0, ..., most, from coefficients of the t-th power of a series.
@@ -135,12 +135,12 @@ class Average:
         widest = (2 * arb.pi() * b / (goal + b**2 / 2 + 1)).mid()
         finer = math.ceil(float((step / (mu * widest)).mid()) + 0.01)
         h = step / (mu * finer)
-        reach = math.ceil(math.sqrt(2 * goal) / float(h.mid()))
+        half = math.ceil(math.sqrt(2 * goal) / float(h.mid()))
         error = 2 * (b**2 / 2).exp() / ((2 * arb.pi() * b / h).exp() - 1)
-        error = (error + (h * reach / arb(2).sqrt()).erfc()).upper()
-        weights = [(-((h * j) ** 2) / 2).exp() * h for j in range(-reach, reach + 1)]
+        error = (error + (h * half / arb(2).sqrt()).erfc()).upper()
+        weights = [(-((h * j) ** 2) / 2).exp() * h for j in range(-half, half + 1)]
         start, table = left - mu**2 / 2 - arb(self.steps).log(), []
-        for n in range(-reach, (count - 1) * finer + reach + 1):
+        for n in range(-half, (count - 1) * finer + half + 1):
             table.append((-(start + step * n / finer).exp()).exp())
         column = arb_mat(len(weights), 1, weights)
         found = []
@@ -167,10 +167,8 @@ class Average:
     def log_transform(self, u: NDArray[np.float64] | float) -> NDArray[np.float64]:
         """log phi(u/t)^t, about."""
         logs = np.log(np.maximum(np.asarray(u) / self.steps, 1e-300))
-        found = np.interp(logs, np.log(_HEIGHTS), _log_phi(float(1 / self.noise)))
-        small = np.asarray(u) / self.steps < _HEIGHTS[0]
-        result: NDArray[np.float64] = self.steps * np.where(small, 0.0, found)
-        return result
+        phi = np.interp(logs, np.log(_HEIGHTS), _log_phi(float(1 / self.noise)), left=0.0)
+        return np.asarray(self.steps * phi)
 
     def log_decay(self, c: float, y: float) -> tuple[float, float]:
         """The logarithm of `decay` and the a that makes it least, about."""

@@ -79,8 +79,8 @@ def plan(parts: Gaussians, saddle: Saddle, log_width: float) -> Plan:
     best = _planned(parts, saddle.c, saddle, log_width)
     for share in _NEAR:
         if best.nodes > _MANY:
-            one = _planned(parts, saddle.c * share, saddle, log_width)
-            best = min(best, one, key=lambda plan: plan.nodes)
+            other = _planned(parts, saddle.c * share, saddle, log_width)
+            best = min(best, other, key=lambda plan: plan.nodes)
     return best
 
 

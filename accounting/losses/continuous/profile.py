@@ -98,8 +98,8 @@ def measured(
     # the total variation distance of one use is at most its rate
     if not parts or (not is_delta and min(1, sum(n * law.rate for law, n in parts)) <= at):
         return Enclosure.exactly(0)
-    law, times = parts[0]
-    if len(parts) == times == 1:
+    law, n = parts[0]
+    if len(parts) == n == 1:
         if is_delta and isinstance(law, SampledLaplace) and law.rate == 1 and law.epsilon <= at:
             return Enclosure.exactly(0)  # its largest loss, which no ball tells
 

@@ -63,8 +63,8 @@ def batched_renyi(one: FixedSize, order: Fraction, width: Fraction = WIDTH) -> E
 
     def compute() -> arb:
         c, rise = ball(order - 1), arb(-1)
-        for removing in (True, False):
-            rise += plain_law(one, removing).transform(acb(c)).real
+        for way in (True, False):
+            rise += plain_law(one, way).transform(acb(c)).real
         return (rise.log() / c).min(plain_law(one).log_unsampled(c) / c)
 
     return profile.renyi(plain_law(one), order, width).hull(refine(compute, width=width))
@@ -121,8 +121,8 @@ def parts_of(uses: Sequence[Use]) -> Parts | None:
     """
     laws = [(continuous_loss(use.mechanism), use.times) for use in uses]
     if sum(use.times for use in uses) == 1 and isinstance(laws[0][0], FixedSize):
-        return [(plain_law(laws[0][0]), 1)]
-    parts = [(law, times) for law, times in laws if isinstance(law, LineLaw)]
+        return [(single_law(uses[0].mechanism), 1)]
+    parts = [(law, n) for law, n in laws if isinstance(law, LineLaw)]
     gaussian = all(isinstance(law, SampledGaussian) for law, _ in parts)
-    known = gaussian or sum(times for _, times in profile.merged(parts)) <= 1
+    known = gaussian or sum(n for _, n in profile.merged(parts)) <= 1
     return parts if parts and len(parts) == len(laws) and known else None
