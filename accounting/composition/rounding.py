@@ -165,14 +165,14 @@ def is_trimmable(one: VectorNoise) -> bool:
     return isinstance(one.law, Binomial) and isinstance(one.reach, Reach)
 
 
-def trimmed_cost(uses: Repeated, figure: Figure) -> Enclosure:
+def trimmed_cost(vectors: Repeated, figure: Figure) -> Enclosure:
     """At most what these uses, each so many times, cost, epsilon at a delta or delta: from 0 on."""
     at, level, found = figure.at or _ZERO, 1, figure.trivial
     with suppress(NoEnvelopeError):
         if figure.quantity == "delta":
             charged = _START
             for _ in range(2 if at <= _LARGEST else 0):  # left out: a share of what was found last
-                ways = _trimmed(uses, charged / (1 + 3 ** math.ceil(at)))
+                ways = _trimmed(vectors, charged / (1 + 3 ** math.ceil(at)))
                 most = max(Fraction(_cost(way, figure, _NARROW)) for way in ways)
                 found = found.intersection(Enclosure(_ZERO, min(most + charged, Fraction(1))))
                 if not most:
@@ -180,7 +180,7 @@ def trimmed_cost(uses: Repeated, figure: Figure) -> Enclosure:
                 charged = most * _TRIMMED
             return found
         while level <= _LARGEST:
-            ways = _trimmed(uses, at * _TRIMMED / (1 + 3**level))
+            ways = _trimmed(vectors, at * _TRIMMED / (1 + 3**level))
             costs = (_cost(way, Figure("epsilon", at * (1 - _TRIMMED)), _NARROW) for way in ways)
             if (end := max(costs)) <= level:
                 return Enclosure(_ZERO, end)

@@ -132,13 +132,13 @@ class Together:
         None where that step is so much finer that the sum hardly repeats itself.
         """
         some = [(law.lattice, n) for law, n in self.parts if not _is_constant(law)]
-        known = [(part, n) for part, n in some if part is not None]
-        moving = [(part, n) for part, n in known if part.origin or part.step]
+        finite = [(part, n) for part, n in some if part is not None]
+        moving = [(part, n) for part, n in finite if part.origin or part.step]
         steps = [part.step for part, _ in moving]
         whole = math.lcm(*(step.denominator for step in steps))
         step = Fraction(math.gcd(*(int(step * whole) for step in steps)), whole)
         units = {part.unit for part, _ in moving} or {Fraction(1)}
-        if len(known) < len(some) or len(units) > 1 or max(steps, default=0) > _FINEST * step:
+        if len(finite) < len(some) or len(units) > 1 or max(steps, default=0) > _FINEST * step:
             return None
         summits = [n * part.summit for part, n in moving if part.summit is not None]
         summit = sum(summits, Fraction(0)) if len(summits) == len(moving) else None
