@@ -66,10 +66,11 @@ def by_itself(
     if isinstance(one, InClosedForm):
         measure = partial(one.in_closed_form, figure.quantity, at)
         return refine(lambda: enclose(measure()), width=width, cap=cap).found_by("a closed form")
-    if not isinstance(one, Profiled) or figure.quantity == "renyi" or at == 1:
+    if not isinstance(one, Profiled):
         return None
-    is_delta = figure.quantity == "delta"
-    return own_delta(one, at, width) if is_delta else own_epsilon(one, at, pure())
+    if figure.quantity == "delta":
+        return own_delta(one, at, width)
+    return own_epsilon(one, at, pure()) if figure.quantity == "epsilon" and at < 1 else None
 
 
 def own_delta(one: Profiled, epsilon: Fraction, width: Fraction) -> Enclosure:

@@ -103,7 +103,7 @@ class BlockLoss(LossLaw):
 
     @property
     def infinite(self) -> Probability:
-        """None where p is positive throughout, or the law with less noise is the second one."""
+        """0 where p is positive throughout, or the law with less noise is the second one."""
         least, _ = self._ends
         if least is None or not self._is_plainly_first:
             return Fraction(0)
