@@ -57,9 +57,7 @@ _Floats: TypeAlias = NDArray[np.float64]
 def by_itself(
     uses: Sequence[Use], figure: Figure, width: Fraction, cap: int, pure: Callable[[], Enclosure]
 ) -> Enclosure | None:
-    """epsilon, delta or a divergence of the only use, by its formula or the profile that it
-    measures; None where it has neither. pure: the pure epsilon.
-    """
+    """Of the only use, by its formula or the profile that it measures, if any. pure: at delta 0."""
     one, at = either_way(uses[0].mechanism), figure.at
     if len(uses) != 1 or uses[0].times != 1 or at is None:
         return None

@@ -159,7 +159,7 @@ class NormalMixtures:
     def _about(self, level: float) -> float:
         """Where log dP/dQ is this, in floats."""
         sides = [
-            np.array([(math.log(w), m, m * m / 2) for w, m in side], float).T
+            np.array([(math.log(w), m, m * m / 2) for w, m in side if w], float).T
             for side in (self.p, self.q)
         ]
 

@@ -280,6 +280,7 @@ DATASETS = [  # two records, the other of which is -1, under one relation: their
     (TRUNCATED, ADD, {0: 0.36, 1: 0.32, -1: 0.32}, {0: 0.6, -1: 0.4}),
     (TRUNCATED, ONE, {0: 0.36, 1: 0.32, -1: 0.32}, {0: 0.36, -1: 0.64}),
     (TRUNCATED, SPECIAL, {0: 0.36, 1: 0.32, -1: 0.32}, {0: 0.68, -1: 0.32}),
+    (dp_event.TruncatedSubsampledGaussianDpEvent(2, 1.0, 2, 1.0), ONE, {0: 1.0}, {-2: 1.0}),
     (TWO_DRAWS, ONE, {-2: 0.25, 0: 0.5, 2: 0.25}, {-2: 1.0}),
     (SAMPLED(0.4, GAUSSIAN(1.0)), ONE, {0: 0.6, 1: 0.4}, {0: 0.6, -1: 0.4}),
     (
