@@ -164,7 +164,7 @@ def _of_allocation(
             return allocated.allocated_renyi(one, figure.at, width)
         return allocated.measured([(one, 1)], figure, width)
 
-    return worst([it for way in ways(mechanism) if (it := allocation(way))], measured)
+    return worst([steps for way in ways(mechanism) if (steps := allocation(way))], measured)
 
 
 def _of_noise(

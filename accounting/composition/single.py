@@ -57,7 +57,7 @@ _Floats: TypeAlias = NDArray[np.float64]
 def by_itself(
     uses: Sequence[Use], figure: Figure, width: Fraction, cap: int, pure: Callable[[], Enclosure]
 ) -> Enclosure | None:
-    """Of the only use, by its formula or the profile that it measures, if any. pure: at delta 0."""
+    """One use alone, by its formula or own profile; None without. pure: its pure epsilon."""
     one, at = either_way(uses[0].mechanism), figure.at
     if len(uses) != 1 or uses[0].times != 1 or at is None:
         return None

@@ -167,9 +167,9 @@ class Sides:
             return own_epsilon_below(self.own, at)
         if (found := rounded_at_random(self.uses)) is not None:
             one, reach, times = found
-            whole = (reach.norm, reach.dimension, times, one.rate)
+            cost = partial(rounded, figure, one.law, reach.norm, reach.dimension, times, one.rate)
             with suppress(NoEnvelopeError):
-                return in_any_case(partial(rounded, figure, one.law, *whole), _ANYTHING)
+                return in_any_case(cost, _ANYTHING)
         each = [(vector(use.mechanism), use.times) for use in self.uses]
         binomial = [(one, times) for one, times in each if one is not None and is_trimmable(one)]
         if is_renyi or len(binomial) < len(each):
