@@ -94,7 +94,7 @@ def compose(*parts: Part) -> Composition:
 
 def _precision(width: ExactInput, cap: ExactInput = CAP) -> tuple[Fraction, int]:
     """The relative width that a figure is to have, and how many bits of precision it may take."""
-    return exact(width, "width", at_least=0), whole(cap, "cap", at_least=1)
+    return exact(width, "width", above=0), whole(cap, "cap", at_least=1)
 
 
 def _counted(uses: Sequence[Use]) -> tuple[Use, ...]:

@@ -64,7 +64,7 @@ def test_json_is_that_of_the_contract():
         assert Certificate(json.dumps(entry["certificate"])).check().valid
 
 
-@pytest.mark.quick_cases(8)
+@pytest.mark.quick_cases(6)
 @pytest.mark.contract
 @pytest.mark.slow_cases("dist-rdp-se", "vb-sdp-ae")
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -71,6 +71,7 @@ def test_tables_and_json_of_the_algorithm_without_privacy():
 
 
 @pytest.mark.contract
+@pytest.mark.slow
 def test_real_data_are_said_not_to_follow_the_model():
     arguments = ("--horizon", "300", "--instance", "iris", "--epsilon", "5", "--runs", "1")
     result = linear(*arguments)
@@ -104,6 +105,7 @@ def test_the_model_holds_where_theta_is_as_short_as_is_assumed(norm, holds):
 
 
 @pytest.mark.contract
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_numbers():
     one = linear(*PRIVATE, "--json").stdout
     assert linear(*PRIVATE, "--json").stdout == one

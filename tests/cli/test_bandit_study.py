@@ -56,6 +56,7 @@ def played(file, out, *more):
 
 
 @pytest.mark.contract
+@pytest.mark.slow
 def test_a_study_writes_rows_figures_cells_and_certificates(file, tmp_path):
     out = tmp_path / "out"
     file.write_text(TINY.replace("[300, 6e2]", "300"))

@@ -207,6 +207,7 @@ def test_which_least_is_meant(capsys):
 
 
 @pytest.mark.contract
+@pytest.mark.slow
 def test_a_least_that_is_not_proved_is_undecided(capsys):
     """0.1664 meets the target too: 0.46 is found first, and not called the least."""
     asked = ["calibrate", "discrete-gaussian", "--sensitivity", "1", "--target", "approx:3,0.05"]

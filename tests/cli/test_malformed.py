@@ -32,6 +32,7 @@ def faults(seed, count, folder):
 
 
 @pytest.mark.contract
+@pytest.mark.slow
 def test_malformed_calls_end_as_documented(folder):
     assert faults(0, QUICK, folder) == []
 

@@ -16,7 +16,7 @@ FEDERATED = [
 ]
 
 
-@pytest.mark.slow_cases("False-words2")
+@pytest.mark.slow_cases("False-words2", "True-words2")
 @pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("words", [SUM, SHUFFLED, FEDERATED])
 @pytest.mark.parametrize("as_json", [True, False])

@@ -108,6 +108,7 @@ def test_a_round_of_clients_from_options(capsys):
 
 
 @pytest.mark.contract
+@pytest.mark.slow
 def test_tables_and_the_system_s_bits(capsys):
     shown = play(capsys, SPEC.format("skellam"), "--plain").out
     assert "CSPRNG" in shown and "within the bound" in shown and "30 of 30" in shown

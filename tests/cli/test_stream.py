@@ -83,6 +83,7 @@ def test_a_round_recovers_prefix_sums(capsys, noise):
 
 
 @pytest.mark.contract
+@pytest.mark.slow
 def test_a_matrix_is_played(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "C.csv").write_text("1,0,0\n1,1,0\n2,1,-1\n")

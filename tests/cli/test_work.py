@@ -5,6 +5,9 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+from math import prod
 
 import pytest
 
@@ -43,7 +46,7 @@ def test_less_work_gives_a_wider_bracket_of_the_same_figure(capsys, uses):
 
 
 @pytest.mark.contract
-@pytest.mark.slow_cases("polya-difference:shape=1/2,scale=20*100")
+@pytest.mark.slow_cases("polya-difference:shape=1/2,scale=20*100", "skellam:variance=100,l2=4*1000")
 @pytest.mark.parametrize("uses", LISTS, ids=" ".join)
 def test_figures_in_python_take_a_budget_in_any_thread(uses):
     """Four threads at once are told what one is; and what is told meets what more work tells."""
@@ -91,3 +94,19 @@ def test_what_is_far_out_takes_little_memory(words):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     (result,) = json.loads(done.stdout)["results"]
     assert Decimal(result["lower"]) <= Decimal(result["upper"]) < Decimal("Infinity"), done.stderr
+
+
+@pytest.mark.contract
+def test_work_ends_where_no_digits_tell_an_epsilon_from_zero(tmp_path):
+    """At a delta that is exactly delta(0), which sums in balls never meet exactly."""
+    pairs = [
+        (Fraction(p), Fraction(q))
+        for p, q in (("0", "1/9"), ("0", "1/3"), ("3/4", "5/9"), ("1/4", "0"))
+    ]
+    rows = [f"{name},{p},{q}" for name, (p, q) in zip("abcd", pairs, strict=True)]
+    (tmp_path / "table.csv").write_text("\n".join(["outcome,p,q", *rows]) + "\n")
+    three = [[prod(side) for side in zip(*each, strict=True)] for each in product(pairs, repeat=3)]
+    delta = sum(max(p - q, Fraction(0)) for p, q in three)
+    releases = exactdp.mechanism(f"pmf:file={tmp_path / 'table.csv'},neighbours=add-remove*3")
+    answer = releases.epsilon(delta)
+    assert answer.lower == 0 <= answer.upper < Decimal("1e-20")

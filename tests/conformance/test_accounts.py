@@ -202,6 +202,7 @@ def test_noise_of_any_shape_costs_what_its_outcomes_say() -> None:
 # -- returning users ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_returning_users_pay_for_their_own_batches() -> None:
     users = (
         ReturningUsers(limit=6)

@@ -126,6 +126,7 @@ def test_a_certificate_says_that_scores_move_the_same_way() -> None:
 @pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("spec", ["binomial:trials=4e5,probability=1/3,sensitivity=50",
     "binomial:trials=4e6,probability=1/2,sensitivity=500"])  # fmt: skip
+@pytest.mark.slow
 def test_a_period_of_thirty_deviations_around_the_mean_loses_nothing(spec: str) -> None:
     """Noise whose mean is far from 0 is reduced as that around 0 is."""
     other = exactdp.mechanism("gaussian:sigma=100")

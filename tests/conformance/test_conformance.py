@@ -57,6 +57,7 @@ def test_every_mechanism(case, check, request):
 
 
 @pytest.mark.contract
+@pytest.mark.slow
 def test_bad_values_of_every_key_are_refused_in_one_line(capsys):
     assert main(["list", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["mechanisms"]

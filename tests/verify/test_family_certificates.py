@@ -87,7 +87,9 @@ def made(spec: str, claim: str) -> dict[str, Any]:
     return certified(spec, claim)
 
 
-@pytest.mark.slow_cases("names of gaussian counts", "tree of steps exactly apart", "tree of shares")
+@pytest.mark.slow_cases(
+    "names of gaussian counts", "tree of steps exactly apart", "tree of shares", "shuffled table"
+)
 @pytest.mark.contract
 @pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("name", EACH)

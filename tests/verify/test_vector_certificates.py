@@ -224,6 +224,7 @@ def test_noise_too_wide_to_sum_up_is_certified_by_its_gaussian(
 @pytest.mark.slow_cases("gdp:0.0000316227766")
 @pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("claim", ["rdp:2,0.999999999e-9", "gdp:0.0000316227766"])
+@pytest.mark.slow
 def test_a_gaussian_proves_nothing_below_what_is_true(claim: str) -> None:
     """D_2 is above 1e-9 less 1e-18, mu above 10^-4.5: by the shift of one outcome, of mass p(0)."""
     content = certified("skellam:variance=1e9", "rdp:2,1.0001e-9")
