@@ -30,7 +30,7 @@ from ..exact.enclosure import Enclosure
 from ..exact.number import ball
 from ..exact.precision import enclose
 from ..losses.cells import Reals
-from ..mechanisms.pair import SampledPair
+from ..mechanisms.pairs.pair import SampledPair
 
 
 def sampled_delta(rate: arb, ahead: bool, level: arb, delta: Callable[[arb], arb]) -> arb:

@@ -26,13 +26,13 @@ from typing import Any, TypeAlias
 
 from .accounting import Composition
 from .accounting import compose as _compose
+from .common.moment import now
 from .exact import WIDTH, ExactInput, ParameterError, exact, whole
 from .exact.budget import budgeted, in_time, unhurried
-from .exact.moment import now
 from .mechanisms import Mechanism
-from .mechanisms.protocols.protocol import SumProtocol
-from .mechanisms.protocols.shuffle import ShuffleSum
-from .mechanisms.spec import parse_use
+from .mechanisms.additive.protocol import SumProtocol
+from .mechanisms.additive.shuffle import ShuffleSum
+from .mechanisms.specs.spec import parse_use
 from .verify import Audit, Calibration, Claim, Family, parse_claim
 from .verify import audit as _audit
 from .verify import calibrate as _calibrate

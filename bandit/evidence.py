@@ -20,13 +20,13 @@ from attrs import frozen
 
 from ..accounting.composition.composed import Composition, compose
 from ..accounting.envelope.unit import unit_parameter
-from ..exact.content_cache import ContentCache
+from ..common.content_cache import ContentCache
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError
+from ..mechanisms.additive.protocol import SumProtocol, Trust
 from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.mechanism import AdditiveNoise
-from ..mechanisms.protocols.protocol import SumProtocol, Trust
 from ..verify.audit import Verdict, audit
 from ..verify.certificate import Certificate, MismatchError
 from ..verify.fields import NotCertifiedError, protocol_fields

@@ -16,9 +16,9 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from ..exact.number import ParameterError
+from ..mechanisms.additive.protocol import SumProtocol
 from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.laws.law import Law
-from ..mechanisms.protocols.protocol import SumProtocol
 from .environments.rewards import RewardLaw
 from .radius.plan import ContinuousLaplace, Decoding, Noise
 

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import evolve
 from numpy.typing import NDArray
 
-from ..mechanisms.protocols.protocol import SumProtocol
+from ..mechanisms.additive.protocol import SumProtocol
 from .index_policy import IndexPolicy
 from .phase import Phase
 from .play import policy_of

@@ -11,7 +11,7 @@ import numpy as np
 from attrs import asdict, frozen
 from numpy.typing import NDArray
 
-from ..exact.content_cache import ContentCache
+from ..common.content_cache import ContentCache
 from ..exact.number import located
 from .prepare import Prepared
 

@@ -19,8 +19,8 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from ..common.parallel import each
 from ..exact.number import ExactInput, ParameterError, whole
-from ..exact.parallel import each
 from ..mechanisms.samplers.bits import SystemBits
 from .accounts import Accounts
 from .algorithms import Algorithm

@@ -10,10 +10,10 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from ..mechanisms.aggregation import PlainSum
-from ..mechanisms.protocols.parties import analyze, randomize
-from ..mechanisms.protocols.protocol import SumProtocol
+from ..mechanisms.additive.protocol import SumProtocol
 from ..mechanisms.samplers.bits import RandomBits, SeededBits
+from ..protocols.aggregation import PlainSum
+from ..protocols.parties import analyze, randomize
 from .environments.rewards import RewardLaw, checked
 from .release import Release
 
@@ -86,7 +86,7 @@ class Faithful:
         elif self.aggregator is Aggregator.PLAIN:
             aggregate = PlainSum(modulus).aggregate(messages)
         else:
-            from ..mechanisms.aggregation.masked import MaskedSum
+            from ..protocols.aggregation.masked import MaskedSum
 
             aggregate = MaskedSum(modulus).aggregate(messages)
         decoded = analyze(protocol, aggregate, self.bits) * protocol.precision

@@ -23,12 +23,12 @@ from typing import Any
 
 from attrs import frozen
 
-from ..exact.atomic_write import atomic_write, remove_unfinished, write_atomically
+from ..common.atomic_write import atomic_write, remove_unfinished, write_atomically
+from ..common.content_cache import ContentCache
+from ..common.extra import bring
+from ..common.parallel import each
 from ..exact.budget import time_limit
-from ..exact.content_cache import ContentCache
-from ..exact.extra import bring
 from ..exact.number import ParameterError, decimal_text, located
-from ..exact.parallel import each
 from ..exact.rounding import float_below
 from ..verify.certificate import Certificate
 from .evidence import Evidence, Proof, evidence, identity, to_json

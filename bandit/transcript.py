@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..exact.atomic_write import write_atomically
+from ..common.atomic_write import write_atomically
 from ..exact.number import located
 from .evidence import identity, to_json
 from .phase import Phase

@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from attrs import field, frozen
 
+from ..common.regular_file import open_regular
 from ..exact.budget import OutOfTimeError
 from ..exact.number import ParameterError, decimal_text, whole
-from ..exact.regular_file import open_regular
-from ..mechanisms.protocols.protocol import SumProtocol
+from ..mechanisms.additive.protocol import SumProtocol
 from ..verify.certificate import Certificate, CertificateError, MismatchError
 from ..verify.checker.shape import LONGEST_TEXT, read_readable
 from .algorithms import named

@@ -19,8 +19,8 @@ def round_of(
     """`vanish` of the users leave, a fifth of them at each stage; the operating system's bits."""
 
     def compute() -> Sequence[Enclosure]:
-        from exactdp.mechanisms.aggregation import PlainSum
-        from exactdp.mechanisms.aggregation.masked import MaskedSum, Stage
+        from exactdp.protocols.aggregation import PlainSum
+        from exactdp.protocols.aggregation.masked import MaskedSum, Stage
 
         stages = [stage for stage in Stage if stage is not Stage.DONE]
         gone = {step * users // vanish: stages[step % 5] for step in range(vanish)}

@@ -18,8 +18,8 @@ from exactdp.mechanisms import (
     Mechanism,
     RandomizedResponse,
     Skellam,
-    papers,
 )
+from exactdp.mechanisms.additive import papers
 from exactdp.verify import ApproxDP, Audit, Family, calibrate
 
 WIDTH, PATIENT = Fraction(1, 10**12), 50.0

@@ -23,8 +23,8 @@ from exactdp.mechanisms import (
     Sampled,
     Skellam,
 )
-from exactdp.mechanisms.allocation import Allocation
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
+from exactdp.mechanisms.sampling.allocation import Allocation
 from exactdp.verify import ApproxDP, Audit, audit, calibrate
 from exactdp.verify.families import choose
 

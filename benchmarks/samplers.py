@@ -35,7 +35,7 @@ from exactdp.mechanisms import (
     PolyaDifference,
     Skellam,
 )
-from exactdp.mechanisms.papers import InvertedScale
+from exactdp.mechanisms.additive.papers import InvertedScale
 from exactdp.mechanisms.samplers import (
     RandomBits,
     SystemBits,

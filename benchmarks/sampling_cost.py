@@ -20,10 +20,10 @@ from typing import Any
 from run import forget
 
 from exactdp.accounting import compose
-from exactdp.exact.atomic_write import write_atomically
-from exactdp.exact.canvas import canvas, rendered
+from exactdp.common.atomic_write import write_atomically
+from exactdp.common.canvas import canvas, rendered
 from exactdp.mechanisms.mechanism import Mechanism
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.spec import parse
 
 DELTA, REPEATS = "1e-5", 3
 SPECS = {

@@ -20,8 +20,8 @@ from exactdp.mechanisms import (
     Law,
     PolyaDifference,
     Skellam,
-    papers,
 )
+from exactdp.mechanisms.additive import papers
 from exactdp.verify import Audit, PureDP, RenyiDP, audit
 
 ORDERS = [Fraction(1.1 * (256 / 1.1) ** (i / 63)) for i in range(64)]

@@ -23,7 +23,7 @@ _DELTA, _COORDINATES = Fraction(1, 10**6), 10**6
 def epsilon(spec: str, times: int) -> Callable[[], Sequence[Enclosure]]:
     def compute() -> Sequence[Enclosure]:
         from exactdp.accounting import compose
-        from exactdp.mechanisms.spec import parse
+        from exactdp.mechanisms.specs.spec import parse
 
         return [compose((parse(spec).mechanism, times)).epsilon(_DELTA, Fraction(1, 10**4))]
 
@@ -34,7 +34,7 @@ def published(spec: str, times: int) -> Callable[[], Sequence[Enclosure]]:
     def compute() -> Sequence[Enclosure]:
         from exactdp.accounting import compose
         from exactdp.accounting.interop.foreign import TFF
-        from exactdp.mechanisms.spec import parse
+        from exactdp.mechanisms.specs.spec import parse
 
         together = compose((parse(spec).mechanism, times))
         return [TFF.epsilon(together, _DELTA, Fraction(1, 10**6))]
@@ -46,9 +46,9 @@ def encoded() -> Sequence[Enclosure]:
     """One client: clip, rotate, scale, round a million coordinates, and check the integer norm."""
     import numpy as np
 
-    from exactdp.mechanisms.protocols.federated import Settings
     from exactdp.mechanisms.samplers import SystemBits
-    from exactdp.mechanisms.spec import parse
+    from exactdp.mechanisms.specs.spec import parse
+    from exactdp.protocols.federated import Settings
 
     settings = parse(ROUND.format("skellam", 3)).federated
     assert isinstance(settings, Settings)
@@ -62,9 +62,9 @@ def variates(law: str) -> Callable[[], Sequence[Enclosure]]:
 
     def compute() -> Sequence[Enclosure]:
         from exactdp.mechanisms import AdditiveNoise
+        from exactdp.mechanisms.laws.arrays import draw_array
         from exactdp.mechanisms.samplers import SystemBits
-        from exactdp.mechanisms.samplers.arrays import draw_array
-        from exactdp.mechanisms.spec import parse
+        from exactdp.mechanisms.specs.spec import parse
 
         mechanism = parse(law).mechanism
         assert isinstance(mechanism, AdditiveNoise)

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from attrs import evolve
 
+from ..common.atomic_write import check_target
 from ..exact import OutOfTimeError, ParameterError, time_limit
-from ..exact.atomic_write import check_target
 from ..verify import Audit, Claim, Verdict, parse_claim
 from ..verify import audit as verified
 from ..verify.guarantee import CLAIMS

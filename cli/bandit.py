@@ -20,10 +20,10 @@ from ..bandit.setting import Setting
 from ..bandit.source import Aggregator
 from ..bandit.transcript import write_transcript
 from ..bandit.yardsticks import yardsticks
+from ..common.atomic_write import check_target
+from ..common.content_cache import default_cache
+from ..common.suggest import one_of
 from ..exact import ParameterError, time_limit, whole
-from ..exact.atomic_write import check_target
-from ..exact.content_cache import default_cache
-from ..exact.suggest import one_of
 from . import bandit_shown, output
 from .bandit_figures import figures
 from .bandit_identify import identify_command

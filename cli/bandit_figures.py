@@ -28,11 +28,11 @@ from ..bandit.plots.pictures import (
 )
 from ..bandit.plots.sweep import Curve, Sweep, sweep
 from ..bandit.results import Mean
+from ..common.canvas import load
+from ..common.content_cache import default_cache
+from ..common.suggest import one_of
+from ..common.table import Table
 from ..exact import ParameterError, decimal_text, whole
-from ..exact.canvas import load
-from ..exact.content_cache import default_cache
-from ..exact.suggest import one_of
-from ..exact.table import Table
 from . import output, result
 from .bandit_options import Seed, Workers
 from .options import option

@@ -19,9 +19,9 @@ from ..bandit.lower_bound import Barrier
 from ..bandit.privacy import Privacy
 from ..bandit.run import Config
 from ..bandit.setting import Setting
+from ..common.content_cache import default_cache
+from ..common.suggest import one_of
 from ..exact import ParameterError, decimal_text, whole
-from ..exact.content_cache import default_cache
-from ..exact.suggest import one_of
 from . import output
 from .bandit_options import Cluster, ProofTime, Runs, Seed, Workers, read_instances, verifying
 from .bandit_shown import arm_name, named_arms, number, private, proved

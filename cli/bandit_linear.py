@@ -14,9 +14,9 @@ from ..bandit.linear.returning import returning as several
 from ..bandit.linear.run import LinearReady, LinearResults, linear_ready, run_linear
 from ..bandit.linear.setting import LinearSetting
 from ..bandit.results import Mean
+from ..common.suggest import one_of
+from ..common.table import Table
 from ..exact import ParameterError, decimal_text, whole
-from ..exact.suggest import one_of
-from ..exact.table import Table
 from . import output
 from .bandit_options import Cluster, ProofTime, Runs, Seed, Workers, verifying
 from .bandit_shown import number

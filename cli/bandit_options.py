@@ -13,8 +13,8 @@ from ..bandit.environments.gaussian import DEFAULT_SIGMA
 from ..bandit.environments.instance import instance
 from ..bandit.evidence import NotVerifiedError
 from ..bandit.instances import PUBLISHED_GROWTH, Fixed, Instances, Listed, easy, hard, published
+from ..common.content_cache import default_cache
 from ..exact import ExactInput, ParameterError, exact, time_limit, whole
-from ..exact.content_cache import default_cache
 from ..verify import Verdict
 from . import output
 from .options import option

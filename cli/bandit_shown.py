@@ -15,8 +15,8 @@ from ..bandit.privacy import Privacy, privacy
 from ..bandit.results import Mean, Results
 from ..bandit.run import Config
 from ..bandit.yardsticks import Yardsticks
+from ..common.table import Bar, Cell, Table
 from ..exact import Enclosure, decimal_text, whole
-from ..exact.table import Bar, Cell, Table
 from ..verify.certificate import Certificate
 from .parts import at_most
 from .result import Part

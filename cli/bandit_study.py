@@ -13,11 +13,11 @@ from ..bandit.evidence import cached_evidence
 from ..bandit.plots import study as pictures
 from ..bandit.plots.files import folder_for
 from ..bandit.study import CELLS, EVIDENCE, check, study, write_rows
+from ..common.canvas import load
+from ..common.content_cache import default_cache
+from ..common.extra import bring
+from ..common.table import Table
 from ..exact import whole
-from ..exact.canvas import load
-from ..exact.content_cache import default_cache
-from ..exact.extra import bring
-from ..exact.table import Table
 from . import output
 from .bandit_options import Cluster, ProofTime, refusing
 from .options import option, read_time

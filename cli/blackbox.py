@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ..exact import ParameterError
-from ..mechanisms.spec import parse
+from ..mechanisms.specs.spec import parse
 from ..verify import parse_claim
 from ..verify.blackbox import (
     Command,

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from ..common.table import Table
 from ..exact import ParameterError, decimal_text, time_left, time_limit, whole
-from ..exact.table import Table
 from ..verify import Audit, Calibration, Edge, Guarantee, UnfinishedError, parse_claim
 from ..verify import calibrate as calibrated
 from ..verify.certificate import is_close_call_in_reach

@@ -7,9 +7,9 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from ..common.moment import now
+from ..common.table import Table
 from ..exact import OutOfTimeError, decimal_text
-from ..exact.moment import now
-from ..exact.table import Table
 from ..verify import Audit
 from ..verify.certificate import NotCertifiedError, certificate_of
 from ..verify.vector_calibration import VectorCalibration, VectorFamily

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ..common.regular_file import open_regular
 from ..exact import ParameterError
-from ..exact.regular_file import open_regular
 from ..ledger.errors import LedgerError, UnavailableError
 from . import output
 

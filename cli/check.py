@@ -10,8 +10,8 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from ..common.atomic_write import check_target
 from ..exact import OutOfTimeError, ParameterError, time_limit
-from ..exact.atomic_write import check_target
 from ..verify import parse_claim
 from ..verify.certificate import Certificate, CertificateError
 from ..verify.checker.expected import Expected, difference

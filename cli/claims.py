@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..exact.table import Table
+from ..common.table import Table
 from ..verify.claims.registry import find
 from ..verify.claims.settle import Settled, available_workers, settle
 from . import output

@@ -10,9 +10,9 @@ from typing import Any
 from attrs import frozen
 
 from ..accounting.composition.composed import Composition
+from ..common.suggest import check_keys
 from ..exact.number import ParameterError, located
-from ..exact.suggest import check_keys
-from ..mechanisms.pair_file import read_text
+from ..mechanisms.pairs.pair_file import read_text
 from ..verify import Claim, parse_claim
 from . import options
 from .options import Uses

@@ -102,6 +102,6 @@ def compose(
 
 def _method(name: str) -> Method:
     from ..accounting.methods.comparison import METHODS
-    from ..exact.suggest import one_of
+    from ..common.suggest import one_of
 
     return METHODS[one_of(name, METHODS, "--method")]

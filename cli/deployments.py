@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from ..common.table import Table
 from ..evidence.census import read_census
 from ..evidence.deployments import Deployment, read_deployments
 from ..evidence.stated import chosen, settle
-from ..exact.table import Table
 from ..verify import Audit
 from .options import option
 from .parts import shown

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ..common.extra import bring
 from ..exact import whole
-from ..exact.extra import bring
 from . import options
 from .options import option
 

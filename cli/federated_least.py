@@ -15,8 +15,8 @@ from ..exact import (
     decimal_text,
 )
 from ..exact.rounding import to_digits
-from ..mechanisms.protocols.federated import Settings, error_bound
-from ..mechanisms.vector import VectorNoise
+from ..mechanisms.additive.vector import VectorNoise
+from ..protocols.federated import Settings, error_bound
 from ..verify import Guarantee
 from ..verify.least_dominated import LeastDominated
 from .in_time import Figures

@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 
 from ..accounting.interop import from_json
+from ..common.rows import written
 from ..exact import ParameterError, decimal_text
 from ..exact.number import located
-from ..exact.rows import written
 from ..exact.square_root import SquareRoot
 from ..mechanisms import Mechanism
 from ..mechanisms.continuous import ContinuousNoise
-from ..mechanisms.pair_file import read_text
-from ..mechanisms.spec import Spec
+from ..mechanisms.pairs.pair_file import read_text
+from ..mechanisms.specs.spec import Spec
 
 
 def uses_from(path: Path) -> list[tuple[Spec, int]]:

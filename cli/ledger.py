@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from ..common.regular_file import read_at_most
+from ..common.table import Table, no_formula, visible
 from ..exact import Enclosure, ParameterError, exact, time_limit, whole
-from ..exact.regular_file import read_at_most
-from ..exact.table import Table, no_formula, visible
 from ..ledger.errors import LedgerError, RefusedError, UnavailableError
 from ..ledger.limits import Limit
 from ..verify.guarantee import CLAIMS

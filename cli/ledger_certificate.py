@@ -7,8 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from ..accounting.scenario import Use
+from ..common.regular_file import read_at_most
 from ..exact import ParameterError
-from ..exact.regular_file import read_at_most
 from ..verify.certificate import LARGEST_FILE, Certificate, CertificateError
 from ..verify.checker.expected import Expected, difference
 from ..verify.checker.reading import read

@@ -9,14 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
+from ..common.suggest import one_of
+from ..common.table import Table
 from ..exact import ParameterError
-from ..exact.suggest import one_of
-from ..exact.table import Table
-from ..mechanisms.catalogue import EXAMPLE_FILES, Spec, entries
+from ..mechanisms.fields.schema import Entry
 from ..mechanisms.samplers import NoSamplerError
-from ..mechanisms.samplers.released import release
-from ..mechanisms.schema import Entry
-from ..mechanisms.spec import parse
+from ..mechanisms.specs.catalogue import EXAMPLE_FILES, Spec, entries
+from ..mechanisms.specs.released import release
+from ..mechanisms.specs.spec import parse
 from ..verify.families import calibrated_names
 from ..verify.guarantee import NOTIONS
 from .result import Part, Result, printed

@@ -137,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             app = application(listed="_EXACTDP_COMPLETE" not in os.environ)
         code = app(given, prog_name="exactdp", standalone_mode=False)
     except CommandError as error:
-        from ..exact.suggest import instead
+        from ..common.suggest import instead
 
         return _say(error.format_message() + instead(getattr(error, "option_name", "")), 2)
     except typer.Abort:

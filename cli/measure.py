@@ -16,8 +16,8 @@ from ..accounting.figure import UPPER_BOUND, Figure
 from ..accounting.losses.sums import OFF_LATTICE, WORK
 from ..accounting.methods.classical import DoesNotApplyError
 from ..exact import WIDTH, Enclosure, OutOfTimeError, budget, exact, spend
-from ..mechanisms.allocation import allocation
 from ..mechanisms.mechanism import Mechanism
+from ..mechanisms.sampling.allocation import allocation
 
 if TYPE_CHECKING:
     from ..accounting.methods.comparison import Method

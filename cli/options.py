@@ -15,8 +15,8 @@ from ..accounting.composition.composed import Composition, compose
 from ..accounting.scenario import Use, neighbours, orientation, sampled_users
 from ..exact.budget import SECOND
 from ..exact.number import ParameterError, exact, located, whole
-from ..mechanisms.pair_file import read_text
-from ..mechanisms.spec import Spec, parse_use
+from ..mechanisms.pairs.pair_file import read_text
+from ..mechanisms.specs.spec import Spec, parse_use
 
 # Where neither limit is typed, work ends a command; seconds stop what is not counted well.
 DEFAULT_TIME, CHECKING_TIME = "600", "60"

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..common.moment import now
 from ..exact import ParameterError
-from ..exact.moment import now
 from ..exact.number import located
 
 if TYPE_CHECKING:

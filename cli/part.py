@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from attrs import frozen
 
-from ..exact.table import Cell, Table
+from ..common.table import Cell, Table
 
 
 @frozen

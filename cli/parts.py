@@ -10,10 +10,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ..accounting.figure import as_shown
+from ..common.table import Bar, Cell, Table
 from ..exact import Enclosure
 from ..exact.rounding import float_above, float_below
-from ..exact.table import Bar, Cell, Table
-from ..mechanisms.spec import Spec
+from ..mechanisms.specs.spec import Spec
 from .options import Uses, adjacency
 from .result import Line, Part
 

@@ -10,10 +10,10 @@ import typer
 
 from ..accounting.composition.curves import Profile, refined
 from ..accounting.composition.tradeoff import Tradeoff
+from ..common.atomic_write import atomic_write, check_target, write_atomically
+from ..common.table import Table, csv_text
 from ..exact import Enclosure, OutOfTimeError, ParameterError, decimal_text, time_limit
-from ..exact.atomic_write import atomic_write, check_target, write_atomically
 from ..exact.number import located
-from ..exact.table import Table, csv_text
 from . import options, output, parts
 from .options import DEFAULT_TIME, Specs, Time, option
 from .result import Result, printed
@@ -74,7 +74,7 @@ def profile(
 
 
 def _kind(plot: Path) -> str:
-    from ..exact.canvas import load
+    from ..common.canvas import load
     from ..report.pictures import kind_of
 
     if (kind := kind_of(plot.name)) is None:

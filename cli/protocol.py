@@ -8,7 +8,7 @@ import typer
 
 from ..exact import ParameterError, time_limit
 from ..mechanisms.matrices.release import DiscreteMatrixNoise, MatrixNoise
-from ..mechanisms.spec import parse
+from ..mechanisms.specs.spec import parse
 from .options import DEFAULT_TIME, Time, option, read_time
 from .protocol_shuffle import shuffled
 from .protocol_sum import summed

@@ -11,14 +11,14 @@ from attrs import evolve, frozen
 
 from ..accounting.composition.curves import rising
 from ..accounting.figure import Figure, meeting
+from ..common.table import Table
 from ..exact import Enclosure, ParameterError, decimal_text, exact, whole
 from ..exact.precision import refine
 from ..exact.rounding import to_digits
-from ..exact.table import Table
-from ..mechanisms.protocols.error import wrapping
-from ..mechanisms.protocols.federated import Settings, error_bound
-from ..mechanisms.protocols.federated.error import ErrorBound
-from ..mechanisms.spec import Spec
+from ..mechanisms.additive.error import wrapping
+from ..mechanisms.specs.spec import Spec
+from ..protocols.federated import Settings, error_bound
+from ..protocols.federated.error import ErrorBound
 from ..verify import Guarantee, parse_claim
 from . import output
 from .federated_least import Least, least_deviation

@@ -11,13 +11,13 @@ from attrs import frozen
 from flint import arb
 
 from ..accounting import compose
+from ..common.table import Table
 from ..exact import Enclosure, ParameterError, decimal_text, exact, whole
 from ..exact.budget import unhurried
 from ..exact.precision import refine
-from ..exact.table import Table
-from ..mechanisms.papers import ShufflePreset
-from ..mechanisms.protocols.shuffle import ShuffleSum, shuffled_sum
-from ..mechanisms.spec import Spec
+from ..mechanisms.additive.papers import ShufflePreset
+from ..mechanisms.additive.shuffle import ShuffleSum, shuffled_sum
+from ..mechanisms.specs.spec import Spec
 from ..verify import LeastNoiseBits, least_noise_bits, least_rare_bits
 from . import output
 from .in_time import Figures

@@ -8,12 +8,12 @@ from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import Any
 
+from ..common.rows import written
+from ..common.table import Table
 from ..exact import Enclosure, ParameterError, decimal_text, exact
 from ..exact.rounding import to_digits
-from ..exact.rows import written
-from ..exact.table import Table
 from ..mechanisms.matrices.shared import SharedStream
-from ..mechanisms.spec import Spec
+from ..mechanisms.specs.spec import Spec
 from . import output
 from .in_time import Figures
 from .measure import epsilon_of

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from ..common.rows import written
+from ..common.table import Table
 from ..exact import Enclosure, ParameterError, decimal_text, exact
-from ..exact.rows import written
-from ..exact.table import Table
-from ..mechanisms.protocols import SumProtocol, worst_error_quantile, worst_rounding_quantile
-from ..mechanisms.protocols.error import noise_quantile, off_probability, wrap_probability
-from ..mechanisms.protocols.least import Least, least_accuracy, least_modulus
-from ..mechanisms.protocols.protocol import missing_users
-from ..mechanisms.protocols.provision import Provision, provisioned
-from ..mechanisms.spec import Spec
+from ..mechanisms.additive.error import noise_quantile, off_probability, wrap_probability
+from ..mechanisms.additive.protocol import missing_users
+from ..mechanisms.specs.spec import Spec
+from ..protocols import SumProtocol, worst_error_quantile, worst_rounding_quantile
+from ..protocols.least import Least, least_accuracy, least_modulus
+from ..protocols.provision import Provision, provisioned
 from . import output
 from .in_time import Figures
 from .parts import described, shown

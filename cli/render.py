@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from ..exact.table import Bar, Cell, Table, visible
+from ..common.table import Bar, Cell, Table, visible
 from .part import Part
 
 # a word of digits, an exponent, and the brackets and signs around them

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..common.atomic_write import check_target, write_atomically
+from ..common.extra import bring
+from ..common.regular_file import open_regular
 from ..exact import OutOfTimeError, ParameterError, exact, time_left, time_limit
-from ..exact.atomic_write import check_target, write_atomically
-from ..exact.extra import bring
 from ..exact.number import located
-from ..exact.regular_file import open_regular
 from ..verify import Guarantee, Verdict, parse_claim
 from ..verify.guarantee import CLAIMS
 from . import options, output

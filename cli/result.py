@@ -14,9 +14,9 @@ from typing import Any
 from attrs import frozen
 from typer import Exit
 
+from ..common.table import Table, csv_text, html_text
 from ..exact import OutOfTimeError, ParameterError, UndecidedError, decimal_text, within
 from ..exact.budget import backstop
-from ..exact.table import Table, csv_text, html_text
 from .options import Budget, Form, Json, Time, read_budget
 from .part import Line as Line
 from .part import Part as Part

@@ -12,17 +12,17 @@ import typer
 from attrs import evolve
 
 from ..accounting import compose
+from ..common.atomic_write import check_target
 from ..exact import Enclosure, ParameterError, exact, time_limit, whole
-from ..exact.atomic_write import check_target
 from ..mechanisms import AdditiveNoise, UndecidedError
-from ..mechanisms.aggregation.batch import masked_batch, plain_batch, some_of, some_stages
+from ..mechanisms.additive.protocol import missing_users
 from ..mechanisms.matrices.release import DiscreteMatrixNoise, MatrixNoise
-from ..mechanisms.pair_file import read_text
-from ..mechanisms.protocols import SumProtocol, off_probability, worst_error, wrap_probability
-from ..mechanisms.protocols.protocol import missing_users
+from ..mechanisms.pairs.pair_file import read_text
 from ..mechanisms.samplers import RandomBits, SeededBits, SystemBits
 from ..mechanisms.samplers.coins import bernoulli
-from ..mechanisms.spec import parse
+from ..mechanisms.specs.spec import parse
+from ..protocols import SumProtocol, off_probability, worst_error, wrap_probability
+from ..protocols.aggregation.batch import masked_batch, plain_batch, some_of, some_stages
 from ..verify import ApproxDP, Claim, PureDP, certify, parse_claim
 from ..verify.certificate import Certificate
 from . import output

@@ -9,8 +9,8 @@ from fractions import Fraction
 from attrs import frozen
 
 from ..exact import ParameterError, exact
-from ..mechanisms.aggregation import AggregationError
 from ..mechanisms.samplers import RandomBits
+from ..protocols.aggregation import AggregationError
 from .options import how_many
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
+from ..common.table import Table
 from ..exact import (
     Enclosure,
     OutOfTimeError,
@@ -23,10 +24,9 @@ from ..exact import (
     whole,
 )
 from ..exact.rounding import to_digits
-from ..exact.table import Table
-from ..mechanisms.aggregation.batch import some_of, some_stages
-from ..mechanisms.protocols.federated import FederatedResult, Settings, run_round
-from ..mechanisms.spec import read_name
+from ..mechanisms.specs.spec import read_name
+from ..protocols.aggregation.batch import some_of, some_stages
+from ..protocols.federated import FederatedResult, Settings, run_round
 from ..verify import ApproxDP, Audit, Guarantee, Verdict, audit
 from ..verify.certificate import Certificate, certificate_of
 from ..verify.vector_bounds import provable_epsilon

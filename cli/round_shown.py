@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from ..common.table import Table
 from ..exact import Enclosure, decimal_text
-from ..exact.table import Table
-from ..mechanisms.aggregation.batch import Batch
-from ..mechanisms.protocols.protocol import SumProtocol
-from ..mechanisms.spec import Spec
+from ..mechanisms.additive.protocol import SumProtocol
+from ..mechanisms.specs.spec import Spec
+from ..protocols.aggregation.batch import Batch
 from ..verify.certificate import Certificate
 from .in_time import LATE
 from .parts import at_most, who_is_summed
 from .result import Part
 
 if TYPE_CHECKING:
-    from ..mechanisms.aggregation.masked.failure import GraphFailure
-    from ..mechanisms.aggregation.masked.terms import Terms
+    from ..protocols.aggregation.masked.failure import GraphFailure
+    from ..protocols.aggregation.masked.terms import Terms
 
 _BEFORE, _AFTER = "the sum before the reduction mod m", "the sum reduced mod m"
 _PLAIN = "without masks S sees every message: what remains is against the analyzer only"
@@ -157,7 +157,7 @@ class Played:
 
     def _risk(self, terms: Terms) -> GraphFailure:
         """How likely the graph of masks gives more than the sum away."""
-        from ..mechanisms.aggregation.masked import graph_failure
+        from ..protocols.aggregation.masked import graph_failure
 
         users = self.protocol.users
         return graph_failure(users, terms.neighbours, terms.threshold, terms.corrupt, self.most)

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from ..common.table import Table
 from ..exact import ParameterError, time_limit
-from ..exact.table import Table
-from ..mechanisms.aggregation.batch import some_of, some_stages
-from ..mechanisms.aggregation.stream import Rows, StreamStep, play_stream
 from ..mechanisms.matrices.shared import SharedStream
-from ..mechanisms.spec import Spec
+from ..mechanisms.specs.spec import Spec
+from ..protocols.aggregation.batch import some_of, some_stages
+from ..protocols.aggregation.stream import Rows, StreamStep, play_stream
 from . import output
 from .in_time import Figures
 from .measure import epsilon_of

@@ -12,8 +12,8 @@ import typer
 
 from ..exact import ParameterError, whole
 from ..mechanisms.samplers import RandomBits, SeededBits, SystemBits
-from ..mechanisms.samplers.released import Drawn, release, share_of_noise, simulated_release
-from ..mechanisms.spec import parse
+from ..mechanisms.specs.released import Drawn, release, share_of_noise, simulated_release
+from ..mechanisms.specs.spec import parse
 from . import output
 from .options import option
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from ..exact import ParameterError, decimal_text, exact, whole
-from ..mechanisms.spec import parse
+from ..mechanisms.specs.spec import parse
 from ..verify import Claim, parse_claim
 from ..verify.search import Axis, Search, Visited, between, claimed, whole_numbers
 from ..verify.search import search as searched

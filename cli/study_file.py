@@ -13,9 +13,9 @@ from ..bandit.prepare import Radius
 from ..bandit.run import Config, read_counts
 from ..bandit.setting import Setting
 from ..bandit.study import Cell
+from ..common.suggest import check_keys, meant
 from ..exact.number import ExactInput, ParameterError, located
-from ..exact.suggest import check_keys, meant
-from ..mechanisms.pair_file import read_text
+from ..mechanisms.pairs.pair_file import read_text
 from .bandit_options import is_drawn, read_growth, read_instances
 
 _NUMBERS = ("delta", "scaling", "confidence", "growth")  # of an algorithm, or of all of them

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import asdict
 
-from ..exact.atomic_write import write_atomically
+from ..common.atomic_write import write_atomically
 from ..exact.number import ParameterError, located
 from ..verify.certificate import Certificate, CertificateError
 from ..verify.checker.expected import Expected, difference

@@ -18,7 +18,7 @@ from flwr.simulation import run_simulation
 
 from exactdp.interop import flower
 from exactdp.mechanisms import Skellam
-from exactdp.mechanisms.protocols.federated import Encoding
+from exactdp.protocols.federated import Encoding
 
 CLIENTS, ROUNDS, FEATURES, EXAMPLES = 5, 3, 10, 200
 ENCODING = Encoding(

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ..exact.number import ParameterError, decimal_text, exact
-from ..mechanisms.pair_file import read_text
+from ..mechanisms.pairs.pair_file import read_text
 from .deployments import Deployment
 
 _MOST_FILES = 500

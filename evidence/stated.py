@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from attrs import Attribute, frozen
 
 from ..accounting.composition.composed import Composition, compose
+from ..common.suggest import one_of
 from ..exact.number import ParameterError, located
-from ..exact.suggest import one_of
-from ..mechanisms.spec import parse_use
+from ..mechanisms.specs.spec import parse_use
 from ..verify import Audit, audit, parse_claim
 
 _Row = TypeVar("_Row", bound="Any")

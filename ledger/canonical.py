@@ -18,10 +18,11 @@ from hashlib import sha256
 from ..accounting.composition.composed import Composition, Use
 from ..accounting.composition.composed import compose as _compose
 from ..exact import ParameterError, decimal_text
-from ..mechanisms import FinitePair, Mechanism, schema
-from ..mechanisms.named_file import only_from
+from ..mechanisms import FinitePair, Mechanism
+from ..mechanisms.fields import schema
+from ..mechanisms.pairs.named_file import only_from
 from ..mechanisms.sampled import Sampled
-from ..mechanisms.spec import Spec, parse, parse_use
+from ..mechanisms.specs.spec import Spec, parse, parse_use
 
 # kinds that ledgers have always written as they were given
 _AS_GIVEN = {

@@ -32,8 +32,8 @@ from attrs import frozen
 from sqlalchemy import Connection, Select, func, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from ..common.parallel import each
 from ..exact import ParameterError
-from ..exact.parallel import each
 from . import check_rows, check_users, rows, tables
 from .chain import NOTHING
 from .database import Database

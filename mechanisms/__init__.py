@@ -1,6 +1,5 @@
 """What is released: laws on the integers, mechanisms, and the pairs that dominate neighbours."""
 
-from .fixed_size import FixedSize
 from .laws import (
     Binomial,
     DiscreteGaussian,
@@ -15,9 +14,10 @@ from .laws import (
     UndecidedError,
 )
 from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from .pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
+from .pairs.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
+from .pairs.shift_pair import ShiftPair, WrappedPair
 from .sampled import Poisson, RandomRate, Sampled, Scheme
-from .shift_pair import ShiftPair, WrappedPair
+from .sampling.fixed_size import FixedSize
 
 __all__ = [
     "AdditiveNoise",

@@ -19,9 +19,9 @@ from attrs import evolve, field, frozen
 
 from ..exact.number import ExactInput, ParameterError, exact
 from ..exact.square_root import SquareRoot
-from . import parameters
+from .fields import parameters
 from .mechanism import Mechanism, either_way
-from .pair import Pair
+from .pairs.pair import Pair
 from .sampled import (
     NEIGHBOURS_KEY,
     POISSON,

@@ -18,7 +18,7 @@ from ..exact.enclosure import Endpoint
 from ..exact.number import ParameterError
 from .laws.law import Law
 from .mechanism import Mechanism, either_way
-from .pair import Pair
+from .pairs.pair import Pair
 
 Parts: TypeAlias = tuple[tuple[Mechanism, int], ...]  # uses of mechanisms, each so many times
 

@@ -19,13 +19,13 @@ from typing import ClassVar, Protocol
 from attrs import field, frozen
 
 from ..exact.number import ParameterError
-from . import parameters
+from .fields import parameters
+from .fields.schema import INNER, Calibrated, key
 from .laws.closed_forms import table_of
 from .laws.finite import FiniteLaw
 from .laws.law import Law
-from .pair import FinitePair, Pair, ResponsePair
-from .schema import INNER, Calibrated, key
-from .shift_pair import ShiftPair, WrappedPair
+from .pairs.pair import FinitePair, Pair, ResponsePair
+from .pairs.shift_pair import ShiftPair, WrappedPair
 
 
 class Mechanism(Protocol):

@@ -24,10 +24,10 @@ from typing import ClassVar, Protocol
 from attrs import evolve, field, frozen
 
 from ..exact.number import ExactInput, ParameterError, decimal_text, exact
-from .listed_pair import ListedPair
+from .fields.schema import INNER, key
 from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse, either_way, ways
-from .pair import FinitePair, MixturePair, Pair, SampledPair, TwoWayPair, mixture, sampled
-from .schema import INNER, key
+from .pairs.listed_pair import ListedPair
+from .pairs.pair import FinitePair, MixturePair, Pair, SampledPair, TwoWayPair, mixture, sampled
 
 NEIGHBOURS = ("replace", "add-remove")
 _ADJACENCIES = {

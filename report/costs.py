@@ -11,10 +11,10 @@ from ..accounting.composition.curves import Curve, rising
 from ..accounting.composition.group import group_epsilons, has_groups
 from ..accounting.composition.tradeoff import Tradeoff
 from ..accounting.figure import Figure, as_shown
+from ..common.table import Cell, Table
 from ..exact import Enclosure, OutOfTimeError, brief_text, decimal_text
 from ..exact.budget import share
-from ..exact.table import Cell, Table
-from ..mechanisms.protocols.protocol import Trust
+from ..mechanisms.additive.protocol import Trust
 from .measured import NARROW, NOT_COMPUTED, measured, part_of
 from .page import Picture, Section
 from .pictures import profile_svg, tradeoff_svg, uses_svg

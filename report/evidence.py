@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+from ..common.table import Cell, Table
 from ..exact import OutOfTimeError
 from ..exact.budget import share
-from ..exact.table import Cell, Table
 from ..verify import Audit, Verdict, audit
 from ..verify.audit import settled
 from ..verify.certificate import Certificate, NotCertifiedError, certificate_of

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, urlencode
 from attrs import Factory, evolve, frozen
 
 from ..accounting.figure import Figure
+from ..common.suggest import meant
 from ..exact import (
     Enclosure,
     OutOfTimeError,
@@ -26,10 +27,9 @@ from ..exact import (
     time_limit,
     whole,
 )
-from ..exact.suggest import meant
-from ..mechanisms.catalogue import entries
-from ..mechanisms.schema import Entry, Key
-from ..mechanisms.spec import Spec, parse
+from ..mechanisms.fields.schema import Entry, Key
+from ..mechanisms.specs.catalogue import entries
+from ..mechanisms.specs.spec import Spec, parse
 from ..verify import parse_claim
 from .costs import STEPS
 from .least import least

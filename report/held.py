@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..exact.table import Cell, Table
+from ..common.table import Cell, Table
 from ..verify.certificate import Certificate
 from ..verify.checker import Outcome
 from ..verify.checker.reading import read

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ..common.table import Cell, Table
 from ..exact import Enclosure, decimal_text
-from ..exact.table import Cell, Table
 from .page import Picture, Section
 from .pictures import spent_svg
 

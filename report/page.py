@@ -11,8 +11,8 @@ from typing import Any
 
 from attrs import field, frozen
 
-from ..exact.extra import bring
-from ..exact.table import Cell, Table, html_text
+from ..common.extra import bring
+from ..common.table import Cell, Table, html_text
 
 FORMAT, VERSION = "exactdp report", 1
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..accounting.composition.curves import Profile
 from ..accounting.composition.tradeoff import Tradeoff
+from ..common.canvas import canvas, rendered
 from ..exact import Enclosure
-from ..exact.canvas import canvas, rendered
 from ..exact.rounding import float_above, float_below
 
 Draw = Callable[[Any], object]

@@ -18,8 +18,8 @@ from typing import Any
 
 from ..exact import Enclosure
 from ..exact.rounding import is_infinite
-from ..mechanisms.protocols.protocol import Trust
-from ..mechanisms.spec import Spec
+from ..mechanisms.additive.protocol import Trust
+from ..mechanisms.specs.spec import Spec
 from ..verify import ApproxDP, Audit, Guarantee, PureDP, RenyiDP
 from ..verify.certificate import Certificate
 from ..verify.guarantee import ZCDP

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import shlex
 
+from ..common.table import Cell
 from ..exact import brief_text
-from ..exact.table import Cell
-from ..mechanisms.protocols.protocol import Trust
-from ..mechanisms.spec import Spec
+from ..mechanisms.additive.protocol import Trust
+from ..mechanisms.specs.spec import Spec
 from .page import Section
 from .subject import Subject, used
 

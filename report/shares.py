@@ -8,10 +8,10 @@ from functools import partial
 
 from ..accounting.composition.composed import compose
 from ..accounting.composition.curves import rising
+from ..common.table import Cell, Table
 from ..exact import Enclosure
-from ..exact.table import Cell, Table
-from ..mechanisms.protocols.federated import Settings, error_bound
-from ..mechanisms.spec import Spec, parse
+from ..mechanisms.specs.spec import Spec, parse
+from ..protocols.federated import Settings, error_bound
 from .measured import NARROW, measured, part_of
 from .page import Section
 from .subject import Subject

@@ -17,7 +17,7 @@ from ..accounting.methods.comparison import BOUNDS, Reported, compare
 from ..accounting.scenario import Use, adjacency, neighbours, sampled_users
 from ..exact import Enclosure, ExactInput, brief_text, exact
 from ..exact.budget import share, unhurried
-from ..mechanisms.spec import Spec
+from ..mechanisms.specs.spec import Spec
 from ..verify import Guarantee
 from .measured import NARROW, measured, part_of
 

@@ -24,7 +24,7 @@ from certificates import LAWS, mutations, reconstructed, resealed
 
 from exactdp import CertificateError, Enclosure, ParameterError, time_limit
 from exactdp.mechanisms import AdditiveNoise
-from exactdp.mechanisms.protocols.protocol import SumProtocol, Trust
+from exactdp.mechanisms.additive.protocol import SumProtocol, Trust
 from exactdp.verify import audit
 from exactdp.verify.checker import check
 from exactdp.verify.checker.canonical import loaded

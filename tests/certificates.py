@@ -35,29 +35,35 @@ from exactdp.mechanisms import (
     PolyaDifference,
     RandomizedResponse,
     Skellam,
-    papers,
 )
-from exactdp.mechanisms.allocation import Allocation
+from exactdp.mechanisms.additive import papers
+from exactdp.mechanisms.additive.reach import Reach
+from exactdp.mechanisms.additive.rounded import RoundedReach
+from exactdp.mechanisms.additive.vector import VectorNoise
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 from exactdp.mechanisms.dominating import RenyiCurve
-from exactdp.mechanisms.guaranteed import Guaranteed
-from exactdp.mechanisms.key_names import KeyNames, Noisy, Optimal
 from exactdp.mechanisms.laws.finite import FiniteLaw
-from exactdp.mechanisms.local import Weight, total
-from exactdp.mechanisms.local_families import Bits, Categories, Hadamard, Reports, Subsets
-from exactdp.mechanisms.local_file import Table as LocalTable
+from exactdp.mechanisms.local.local_families import (
+    Bits,
+    Categories,
+    Hadamard,
+    Reports,
+    Subsets,
+)
+from exactdp.mechanisms.local.local_file import Table as LocalTable
+from exactdp.mechanisms.local.randomizer import Weight, total
+from exactdp.mechanisms.local.shuffled import Shuffled
 from exactdp.mechanisms.matrices.columns import Table, Tree, buffered, prefix_root
 from exactdp.mechanisms.matrices.participation import Participation
 from exactdp.mechanisms.matrices.release import DiscreteMatrixNoise, MatrixNoise
-from exactdp.mechanisms.pair import FinitePair
-from exactdp.mechanisms.reach import Reach
-from exactdp.mechanisms.rounded import RoundedReach
+from exactdp.mechanisms.pairs.pair import FinitePair
 from exactdp.mechanisms.sampled import Sampled
-from exactdp.mechanisms.selection import Exponential, NoisyMax, PermuteAndFlip
-from exactdp.mechanisms.shuffled import Shuffled
-from exactdp.mechanisms.sparse_vector import SparseVector
-from exactdp.mechanisms.threshold import Thresholded
-from exactdp.mechanisms.vector import VectorNoise
+from exactdp.mechanisms.sampling.allocation import Allocation
+from exactdp.mechanisms.sampling.guaranteed import Guaranteed
+from exactdp.mechanisms.selection.candidates import Exponential, NoisyMax, PermuteAndFlip
+from exactdp.mechanisms.selection.key_names import KeyNames, Noisy, Optimal
+from exactdp.mechanisms.selection.sparse_vector import SparseVector
+from exactdp.mechanisms.selection.threshold import Thresholded
 from exactdp.verify import Claim
 from exactdp.verify.guarantee import NOTIONS
 

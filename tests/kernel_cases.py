@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from exactdp.accounting.composition.composed import compose
-from exactdp.mechanisms.spec import parse_use
+from exactdp.mechanisms.specs.spec import parse_use
 from exactdp.verify import audit, parse_claim
 from exactdp.verify.kernel import theorem_of
 

@@ -1,7 +1,7 @@
 """A round of masked aggregation stage by stage, for tests that meddle with it."""
 
-from exactdp.mechanisms.aggregation.masked import Server, Stage, Terms, User
 from exactdp.mechanisms.samplers.bits import SeededBits
+from exactdp.protocols.aggregation.masked import Server, Stage, Terms, User
 
 _STEPS = [
     (Stage.SHARES, Server.keys, User.share_keys),

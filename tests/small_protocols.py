@@ -9,7 +9,7 @@ from math import floor
 import mpmath
 
 from exactdp.mechanisms import Law
-from exactdp.mechanisms.protocols import SumProtocol
+from exactdp.protocols import SumProtocol
 
 REACH = 45  # beyond it the noise of these tests has less than 1e-17
 

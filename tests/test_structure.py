@@ -8,8 +8,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 # each folder may import those before it
-FLOORS = ("exact", "losses", "mechanisms", "accounting", "verify", "ledger", "bandit", "report")
-FLOORS += ("cli",)
+FLOORS = ("exact", "common", "losses", "mechanisms", "protocols", "accounting", "verify", "ledger")
+FLOORS += ("bandit", "report", "cli")
 
 
 def imports():
@@ -45,3 +45,26 @@ def test_a_folder_imports_those_below_it(folder):
     for place, named in IMPORTS.items():
         if place[0] == folder:
             assert not {one[0] for one in named} & above, "/".join(place)
+
+
+# the rooms of `mechanisms`, likewise; "" holds what every mechanism is, beside the rooms
+ROOMS = ("fields", "samplers", "laws", "pairs", "", "sampling", "additive", "selection", "local")
+ROOMS += ("matrices", "specs")
+
+
+def room(place):
+    return place[1] if len(place) > 2 else ""
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_a_room_of_mechanisms_imports_those_below_it(name):
+    """But for doors (`__init__`), which only say again what stands elsewhere."""
+    above = set(ROOMS[ROOMS.index(name) + 1 :])
+    for place, named in IMPORTS.items():
+        if place[0] == "mechanisms" and room(place) == name and place[-1] != "__init__":
+            rooms = {room(one) for one in named if one[0] == "mechanisms"}
+            assert not rooms & above, "/".join(place)
+
+
+def test_every_folder_of_mechanisms_is_a_room():
+    assert {room(place) for place in IMPORTS if place[0] == "mechanisms"} == set(ROOMS)

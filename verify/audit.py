@@ -15,14 +15,14 @@ from attrs import evolve, frozen
 from ..accounting.composition.composed import Composition, compose
 from ..accounting.figure import meeting
 from ..accounting.losses.continuous.uses import has_no_outcomes
+from ..common.rows import Rows, written
 from ..exact import CAP, WIDTH, Enclosure, OutOfTimeError, decimal_text, time_left
 from ..exact.budget import in_time
 from ..exact.errors import UndecidedError
 from ..exact.rounding import to_digits
-from ..exact.rows import Rows, written
+from ..mechanisms.additive.vector import vector
 from ..mechanisms.dominating import dominated
 from ..mechanisms.mechanism import Mechanism, ways
-from ..mechanisms.vector import vector
 from .guarantee import Guarantee
 from .witness import Witness
 

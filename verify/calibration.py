@@ -18,11 +18,11 @@ from typing import NoReturn
 from attrs import evolve, frozen
 
 from ..accounting.composition.composed import Composition, compose
+from ..common.rows import Rows
 from ..exact.budget import SECOND, OutOfTimeError, is_over, spend, within
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, decimal_text, whole
 from ..exact.precision import CAP
-from ..exact.rows import Rows
 from ..exact.search import Grid, Search
 from ..mechanisms.laws.law import UndecidedError
 from ..mechanisms.mechanism import Mechanism

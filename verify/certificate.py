@@ -46,25 +46,25 @@ from typing import Any
 from attrs import frozen
 
 from ..accounting.composition.composed import Composition, Use, compose
-from ..exact.atomic_write import write_atomically
+from ..common.atomic_write import write_atomically
+from ..common.regular_file import read_at_most
+from ..common.rows import Rows
 from ..exact.budget import time_left
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, decimal_text
-from ..exact.regular_file import read_at_most
 from ..exact.rounding import to_digits
-from ..exact.rows import Rows
-from ..mechanisms.allocation import allocation
+from ..mechanisms.additive.protocol import SumProtocol
+from ..mechanisms.additive.shuffle import ShuffleSum
+from ..mechanisms.additive.vector import vector
 from ..mechanisms.continuous import Shape, continuous
-from ..mechanisms.guaranteed import Guaranteed
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ..mechanisms.laws.skellam import Skellam
+from ..mechanisms.local.shuffled import Shuffled
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from ..mechanisms.protocols.protocol import SumProtocol
-from ..mechanisms.protocols.shuffle import ShuffleSum
-from ..mechanisms.selection import Exponential
-from ..mechanisms.shuffled import Shuffled
-from ..mechanisms.vector import vector
+from ..mechanisms.sampling.allocation import allocation
+from ..mechanisms.sampling.guaranteed import Guaranteed
+from ..mechanisms.selection.candidates import Exponential
 from .audit import Audit, Verdict
 from .checker import SECONDS, Outcome, check, made
 from .checker.canonical import DIGEST, digest, loaded

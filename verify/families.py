@@ -20,15 +20,15 @@ from fractions import Fraction
 from attrs import frozen
 
 from ..accounting.composition.composed import compose
+from ..common.suggest import one_of
 from ..exact.number import ParameterError, decimal_text, exact, whole
-from ..exact.suggest import one_of
-from ..mechanisms.catalogue import entries
+from ..mechanisms.fields.schema import Calibrated
 from ..mechanisms.laws.closed_forms import Gaussians
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.pair import FinitePair
+from ..mechanisms.pairs.pair import FinitePair
 from ..mechanisms.sampled import Sampled
-from ..mechanisms.schema import Calibrated
-from ..mechanisms.spec import Values, built, parse, read_name
+from ..mechanisms.specs.catalogue import entries
+from ..mechanisms.specs.spec import Values, built, parse, read_name
 from .audit import audit
 from .calibration import MOST_NOISE, Family
 from .gaussian_order import gaussian_order

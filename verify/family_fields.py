@@ -10,17 +10,17 @@ from attrs import evolve
 
 from ..exact.number import decimal_text
 from ..mechanisms.continuous import ContinuousNoise
-from ..mechanisms.guaranteed import Guaranteed
-from ..mechanisms.key_names import KeyNames, Optimal
-from ..mechanisms.local import Weight
-from ..mechanisms.local_families import Bits, Categories, OneBitMean, Reports
-from ..mechanisms.local_file import Table as LocalTable
+from ..mechanisms.local.local_families import Bits, Categories, OneBitMean, Reports
+from ..mechanisms.local.local_file import Table as LocalTable
+from ..mechanisms.local.randomizer import Weight
+from ..mechanisms.local.shuffled import Shuffled
 from ..mechanisms.matrices.columns import Endless, Table, Toeplitz, Tree
 from ..mechanisms.matrices.release import DiscreteMatrixNoise, MatrixNoise, Stream
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.pair import FinitePair
-from ..mechanisms.shuffled import Shuffled
-from ..mechanisms.threshold import Thresholded
+from ..mechanisms.pairs.pair import FinitePair
+from ..mechanisms.sampling.guaranteed import Guaranteed
+from ..mechanisms.selection.key_names import KeyNames, Optimal
+from ..mechanisms.selection.threshold import Thresholded
 
 Fields: TypeAlias = dict[str, Any]
 Inner: TypeAlias = Callable[[Mechanism], Fields]  # of a mechanism that it is made of

@@ -12,10 +12,10 @@ from ..accounting.composition.composed import Use
 from ..accounting.scenario import is_oriented, neighbours
 from ..exact.number import ExactInput, ParameterError, decimal_text, exact, whole
 from ..mechanisms import Binomial, Law, Mechanism
-from ..mechanisms.aggregation import Masking
-from ..mechanisms.protocols.protocol import SumProtocol
-from ..mechanisms.protocols.shuffle import ShuffleSum
-from ..mechanisms.schema import parts, written
+from ..mechanisms.additive.protocol import SumProtocol
+from ..mechanisms.additive.shuffle import ShuffleSum
+from ..mechanisms.fields.schema import parts, written
+from ..protocols.aggregation import Masking
 from .checker.reading import LAWS
 from .family_fields import family_fields
 
@@ -73,7 +73,7 @@ def use_fields(use: Use) -> dict[str, Any]:
 
 
 def mechanism_fields(mechanism: Mechanism) -> dict[str, Any]:
-    """A mechanism with its exact parameters, as its class names them (`mechanisms.schema`)."""
+    """A mechanism with its exact parameters, as its class names them (`fields.schema`)."""
     if not getattr(mechanism, "removing", True):
         raise NotCertifiedError(_MIXED)
     if (found := family_fields(mechanism, mechanism_fields)) is not None:

@@ -20,9 +20,9 @@ from ..accounting.composition.composed import Composition
 from ..accounting.composition.vectors import Sides
 from ..accounting.figure import Figure, read_delta, read_epsilon, read_mu, read_order, read_rho
 from ..accounting.losses.sums import WORK
+from ..common.suggest import meant
 from ..exact import CAP, WIDTH, Enclosure, ParameterError, brief_text, decimal_text
-from ..exact.suggest import meant
-from ..mechanisms.pair import Pair
+from ..mechanisms.pairs.pair import Pair
 from .witness import Witness, at_event, at_order, at_outcome, at_separation, steepest_order
 
 _LARGE_DELTA = Fraction(1, 10)  # a delta that nobody means

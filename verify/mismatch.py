@@ -20,7 +20,7 @@ from flint import arb, arb_poly, ctx
 
 from ..accounting.divergences.finite_sums import residues
 from ..exact import Enclosure, ExactInput, ParameterError, refine, whole
-from ..mechanisms.protocols.protocol import SumProtocol, Trust
+from ..mechanisms.additive.protocol import SumProtocol, Trust
 
 _MOST_WORK = 2_000_000  # ratios compared
 _LARGEST_MODULUS = 2_000

@@ -28,10 +28,10 @@ from ..mechanisms import (
     RandomizedResponse,
     Skellam,
 )
-from ..mechanisms.aggregation import Masking
-from ..mechanisms.aggregation.aggregation import SecureAggregation
-from ..mechanisms.protocols.protocol import SumProtocol
-from ..mechanisms.protocols.shuffle import ShuffleSum
+from ..mechanisms.additive.protocol import SumProtocol
+from ..mechanisms.additive.shuffle import ShuffleSum
+from ..protocols.aggregation import Masking
+from ..protocols.aggregation.aggregation import SecureAggregation
 from .audit import Verdict, audit
 from .certificate import Certificate, MismatchError, certificate_of, certificate_stating
 from .checker.closed import WIDE

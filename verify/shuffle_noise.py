@@ -16,9 +16,9 @@ from ..exact.budget import spend
 from ..exact.number import ExactInput, ParameterError, whole
 from ..exact.roots import first_met_near
 from ..mechanisms import AdditiveNoise, Binomial, UndecidedError
-from ..mechanisms.papers import shuffle_sum
-from ..mechanisms.protocols.protocol import missing_users
-from ..mechanisms.protocols.shuffle import ShuffleSum
+from ..mechanisms.additive.papers import shuffle_sum
+from ..mechanisms.additive.protocol import missing_users
+from ..mechanisms.additive.shuffle import ShuffleSum
 from .audit import Audit, Verdict, audit
 from .calibration import Family, calibrate
 from .guarantee import ApproxDP

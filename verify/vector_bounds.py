@@ -20,15 +20,15 @@ from ..accounting.envelope.unit import NoEnvelopeError
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import decimal_text
 from ..exact.rounding import to_digits
-from ..mechanisms.allocation import allocation
+from ..mechanisms.additive.reach import Direction
+from ..mechanisms.additive.vector import VectorNoise, vector
 from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.dominating import dominated
 from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.skellam import Skellam
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism
-from ..mechanisms.reach import Direction
-from ..mechanisms.vector import VectorNoise, vector
+from ..mechanisms.sampling.allocation import allocation
 from .audit import Audit, Verdict
 from .checker.closed import WIDE
 from .guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP

@@ -17,17 +17,17 @@ from fractions import Fraction
 from attrs import evolve, frozen
 
 from ..accounting.composition.composed import Composition, Use
+from ..common.suggest import meant
 from ..exact.budget import OutOfTimeError, time_left
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, decimal_text, whole
 from ..exact.rounding import to_digits
-from ..exact.suggest import meant
+from ..mechanisms.additive.reach import Reach
+from ..mechanisms.additive.rounded import RoundedReach
+from ..mechanisms.additive.vector import VectorNoise
 from ..mechanisms.laws.families import FAMILIES
-from ..mechanisms.reach import Reach
-from ..mechanisms.rounded import RoundedReach
 from ..mechanisms.sampled import sampling_rate
-from ..mechanisms.spec import read_name
-from ..mechanisms.vector import VectorNoise
+from ..mechanisms.specs.spec import read_name
 from .audit import Audit, Verdict
 from .calibration import UnfinishedError
 from .guarantee import Guarantee

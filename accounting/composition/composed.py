@@ -22,13 +22,13 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
+from ...common.rows import Rows, written
 from ...exact import CAP, WIDTH, Enclosure, ExactInput, ParameterError, exact, whole
 from ...exact.budget import OutOfTimeError, budgeted, in_any_case, in_time, spend
-from ...exact.rows import Rows, written
-from ...mechanisms.allocation import allocation
-from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.sampled import unsampled
+from ...mechanisms.sampling.allocation import allocation
+from ...mechanisms.sampling.fixed_size import FixedSize
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
 from ..figure import MU, PURE, RHO, Figure, meeting, read_delta, read_epsilon, read_order
 from ..losses.sums import WORK, Enough, never

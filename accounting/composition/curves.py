@@ -21,6 +21,8 @@ from attrs import fields, frozen
 from flint import arb
 from numpy.typing import NDArray
 
+from ...common.extra import bring
+from ...common.rows import Rows
 from ...exact import (
     Enclosure,
     ExactInput,
@@ -31,9 +33,7 @@ from ...exact import (
     working_precision,
 )
 from ...exact.budget import OutOfTimeError, spend
-from ...exact.extra import bring
 from ...exact.rounding import float_above, float_below
-from ...exact.rows import Rows
 
 _NARROW = Fraction(1, 10**4)  # relative width of a point, narrower than a picture shows
 _LEVELS = ("1e-9", "1e-6", "1e-3", "0.1")  # of delta, down to which the curve is followed

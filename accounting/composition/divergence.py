@@ -19,13 +19,13 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import CAP, WIDTH, enclose, refine
 from ...exact.square_root import SquareRoot, squared
-from ...mechanisms.allocation import Allocation, allocation
 from ...mechanisms.continuous import ContinuousNoise, Shape
-from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import Mechanism, either_way, ways
-from ...mechanisms.pair import MixturePair, Pair, Reducible, SampledPair
+from ...mechanisms.pairs.pair import MixturePair, Pair, Reducible, SampledPair
 from ...mechanisms.sampled import dearest_ways
+from ...mechanisms.sampling.allocation import Allocation, allocation
+from ...mechanisms.sampling.fixed_size import FixedSize
 from ..divergences import concentrated, renyi
 from ..divergences.finite_sums import is_listed
 from ..divergences.gaussian_dp import bounded_mu, gaussian_mu, of_laplace, root_of

@@ -34,7 +34,7 @@ from ...exact import (
 from ...exact.budget import in_time
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism
-from ...mechanisms.pair import FinitePair
+from ...mechanisms.pairs.pair import FinitePair
 from ...mechanisms.sampled import Sampled, unsampled
 from .composed import Composition, compose
 

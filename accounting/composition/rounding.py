@@ -35,10 +35,10 @@ from ...exact.budget import OutOfTimeError
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ExactInput, ball, exact, whole
 from ...exact.precision import enclose, working_precision
+from ...mechanisms.additive.reach import Reach
+from ...mechanisms.additive.vector import VectorNoise
 from ...mechanisms.laws.binomial import Binomial
 from ...mechanisms.laws.law import Law
-from ...mechanisms.reach import Reach
-from ...mechanisms.vector import VectorNoise
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
 from ..envelope.rounded import rounded_distance, rounded_renyi
 from ..envelope.trimmed import trimmed

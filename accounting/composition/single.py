@@ -26,9 +26,9 @@ from ...exact.number import log_about
 from ...exact.precision import enclose, refine
 from ...exact.roots import float_root, halved
 from ...mechanisms.dominating import InClosedForm, Profiled, RenyiCurve
-from ...mechanisms.guaranteed import Guaranteed
 from ...mechanisms.mechanism import either_way
-from ...mechanisms.pair import FinitePair
+from ...mechanisms.pairs.pair import FinitePair
+from ...mechanisms.sampling.guaranteed import Guaranteed
 from ..divergences.concentrated import supremum
 from ..divergences.renyi import divergence
 from ..figure import Figure

@@ -29,10 +29,10 @@ from itertools import islice, product
 
 from attrs import evolve
 
+from ...common.rows import written
 from ...exact import Enclosure, refine
 from ...exact.budget import QUICK, OutOfTimeError, quickly
 from ...exact.enclosure import ContradictionError
-from ...exact.rows import written
 from ...exact.square_root import squared as exact_square
 from ...mechanisms.continuous import Shape, continuous
 from ..divergences import concentrated

@@ -42,9 +42,9 @@ from ...exact import Enclosure, ExactInput, ParameterError, ball, exact, whole
 from ...exact.budget import OutOfTimeError
 from ...exact.precision import enclose, working_precision
 from ...mechanisms.continuous import continuous
-from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.mechanism import Mechanism, OnePair, OneWay, either_way
-from ...mechanisms.pair import TwoWayPair
+from ...mechanisms.pairs.pair import TwoWayPair
+from ...mechanisms.sampling.fixed_size import FixedSize
 from ..losses.continuous.uses import continuous_loss
 from ..scenario import Scenario, Use, scenarios
 from .curves import (

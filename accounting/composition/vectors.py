@@ -1,9 +1,9 @@
 """What uses of vectors cost: no more than what dominates them, no less than what they dominate.
 
-Each use is put between lists of uses of other mechanisms (`mechanisms.vector` has the proofs, and
-`mechanisms.rounded` of real vectors that are rounded): all vectors along some direction within
-reach, from below; all by their Gaussian envelope, or all in one coordinate, from above. Which of
-these is the worst, or the best, may differ from figure to figure.
+Each use is put between lists of uses of other mechanisms (`mechanisms.additive.vector` has the
+proofs, `rounded` beside it those of real vectors that are rounded): all vectors along some
+direction within reach, from below; all by their Gaussian envelope, or all in one coordinate, from
+above. Which of these is the worst, or the best, may differ from figure to figure.
 
 *The dearest vector is known* (`Reach.dearest`, as where one cell of a histogram becomes another):
 then its cost is exact, that of as many uses of one number as it has coordinates.
@@ -26,14 +26,14 @@ from attrs import evolve, frozen
 
 from ...exact.budget import in_any_case, in_time, unhurried
 from ...exact.enclosure import Enclosure, Endpoint
+from ...mechanisms.additive.coordinate_rounding import Stochastic
+from ...mechanisms.additive.rounded import RoundedReach
+from ...mechanisms.additive.vector import VectorNoise, vector
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.dominating import Dominating, Parts, Profiled, RenyiCurve, dominated
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay, either_way
-from ...mechanisms.protocols.federated.rounding import Stochastic
-from ...mechanisms.rounded import RoundedReach
 from ...mechanisms.sampled import RandomRate, bare
-from ...mechanisms.vector import VectorNoise, vector
 from ..envelope.unit import NoEnvelopeError, distance
 from ..figure import PURE, RHO, Figure
 from ..scenario import Use

@@ -39,8 +39,8 @@ from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import enclose
 from ...mechanisms.laws.closed_forms import ClosedZCDP, Gaussians, RationalRenyi, ZCDPTail
-from ...mechanisms.pair import MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
-from ...mechanisms.shift_pair import ShiftPair
+from ...mechanisms.pairs.pair import MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
+from ...mechanisms.pairs.shift_pair import ShiftPair
 from .finite_sums import dominating, is_listed, unreduced
 from .largest_loss import largest_loss
 from .renyi import CLOSE, bracket, divergence, is_infinite

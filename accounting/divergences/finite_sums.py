@@ -26,8 +26,8 @@ from ...exact.precision import working_precision
 from ...exact.roots import first_met_near
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
-from ...mechanisms.listed_pair import ListedPair
-from ...mechanisms.pair import (
+from ...mechanisms.pairs.listed_pair import ListedPair
+from ...mechanisms.pairs.pair import (
     FinitePair,
     MixturePair,
     Pair,
@@ -36,7 +36,7 @@ from ...mechanisms.pair import (
     SampledPair,
     TwoWayPair,
 )
-from ...mechanisms.shift_pair import ShiftPair, WrappedPair
+from ...mechanisms.pairs.shift_pair import ShiftPair, WrappedPair
 
 _Kinds = TypeVar("_Kinds", bound=Pair)  # of pairs, where these are several
 _MOST_RATIOS = 1 << 16

@@ -65,8 +65,8 @@ from ...exact.precision import enclose, enclose_between, working_precision
 from ...exact.roots import halved
 from ...exact.rounding import is_infinite
 from ...exact.square_root import SquareRoot, square_root
-from ...mechanisms.pair import Pair, ResponsePair, TwoWayPair
-from ...mechanisms.shift_pair import ShiftPair
+from ...mechanisms.pairs.pair import Pair, ResponsePair, TwoWayPair
+from ...mechanisms.pairs.shift_pair import ShiftPair
 from ..envelope.cells import quantile, upper
 from ..envelope.unit import NoEnvelopeError, largest_window, unit_parameter
 from ..figure import PURE, RHO, Figure

@@ -24,9 +24,16 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import Logarithm, Real, ball
 from ...exact.precision import enclose
 from ...mechanisms.laws.closed_forms import AttainsLimit
-from ...mechanisms.listed_pair import ListedPair
-from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
-from ...mechanisms.shift_pair import ShiftPair, WrappedPair
+from ...mechanisms.pairs.listed_pair import ListedPair
+from ...mechanisms.pairs.pair import (
+    FinitePair,
+    MixturePair,
+    Pair,
+    ResponsePair,
+    SampledPair,
+    TwoWayPair,
+)
+from ...mechanisms.pairs.shift_pair import ShiftPair, WrappedPair
 from ..sampling import sampled_loss
 from .finite_sums import Listed, image_excess, is_listed, listed, unreduced
 

@@ -22,8 +22,15 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import Logarithm, ball
 from ...exact.precision import enclose, enclose_between, working_precision
 from ...exact.roots import first_met_near, float_root, met_between, met_near
-from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
-from ...mechanisms.shift_pair import ShiftPair, WrappedPair
+from ...mechanisms.pairs.pair import (
+    FinitePair,
+    MixturePair,
+    Pair,
+    ResponsePair,
+    SampledPair,
+    TwoWayPair,
+)
+from ...mechanisms.pairs.shift_pair import ShiftPair, WrappedPair
 from ..sampling import sampled_loss
 from .finite_sums import is_listed, listed, outside_masses, split, unreduced
 from .largest_loss import largest_loss

@@ -30,13 +30,8 @@ from ...exact.number import ball
 from ...exact.precision import enclose, enclose_between
 from ...mechanisms.laws.closed_forms import RationalRenyi
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
-from ...mechanisms.pair import (
-    MixturePair,
-    Pair,
-    SampledPair,
-    TwoWayPair,
-)
-from ...mechanisms.shift_pair import ShiftPair, WrappedPair
+from ...mechanisms.pairs.pair import MixturePair, Pair, SampledPair, TwoWayPair
+from ...mechanisms.pairs.shift_pair import ShiftPair, WrappedPair
 from ..envelope.unit import NoEnvelopeError, unit_parameter
 from .finite_sums import (
     best_event,

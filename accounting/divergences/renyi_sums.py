@@ -41,8 +41,8 @@ from ...exact.budget import spend
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi, RenyiSeries
-from ...mechanisms.pair import Pair, SampledPair
-from ...mechanisms.shift_pair import ShiftPair
+from ...mechanisms.pairs.pair import Pair, SampledPair
+from ...mechanisms.pairs.shift_pair import ShiftPair
 from ..losses.of_pair import listed_law, two_way
 from ..sampling import loss_of, losses_of
 

@@ -266,7 +266,7 @@ def rounded_distance(law: Law, l2: ExactInput, dimension: int, missed: ExactInpu
     K b)), delta the Gaussians' profile; the same of samples, each with its own user's coin.
 
     The least of three: every vector shorter than l2 + sqrt(d) (nothing missed); the bound on its
-    length of `mechanisms.protocols.federated.rounding`, missed with probability b; and nu l2.
+    length of `mechanisms.additive.coordinate_rounding`, missed with probability b; and nu l2.
 
     Raises NoEnvelopeError where no Gaussian envelope of the noise is proved.
 

@@ -44,8 +44,8 @@ from ...exact.number import ball
 from ...exact.precision import floor_of
 from ...losses.cells import Cell, Cells, Reals
 from ...losses.planning import cumulant_of
-from ...mechanisms.pair import Pair, SampledPair
-from ...mechanisms.shift_pair import ShiftPair
+from ...mechanisms.pairs.pair import Pair, SampledPair
+from ...mechanisms.pairs.shift_pair import ShiftPair
 from ..losses.law import LossLaw, Probability
 from ..losses.of_pair import window
 from ..sampling import loss_of, losses_of

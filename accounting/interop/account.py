@@ -38,10 +38,10 @@ from flint import arb
 
 from ...exact import Enclosure, Endpoint, ball, enclose, working_precision
 from ...exact.roots import halved
-from ...mechanisms.guaranteed import Guaranteed
 from ...mechanisms.mechanism import Mechanism, RandomizedResponse
-from ...mechanisms.moment_profile import dominating_pair
 from ...mechanisms.sampled import Sampled
+from ...mechanisms.sampling.guaranteed import Guaranteed
+from ...mechanisms.sampling.moment_profile import dominating_pair
 from ..composition.composed import Composition, Use
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
 from ..figure import Figure

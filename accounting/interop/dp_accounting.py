@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
+from ...common.extra import bring
 from ...exact import ExactInput, ParameterError, ball, exact, working_precision
-from ...exact.extra import bring
 from ...exact.precision import upper_float
 from ...exact.rounding import float_above
 from ...mechanisms.mechanism import Mechanism

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ...exact.extra import bring
+from ...common.extra import bring
 from ...exact.number import ParameterError, ball, exact, is_list, whole
 from ...exact.precision import lower_float, working_precision
 from ...exact.rounding import float_above, float_below

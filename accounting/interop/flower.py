@@ -7,7 +7,7 @@
     strategy = flower.CertifiedStrategy(FedAvg(...), account, delta="1e-6")
     DefaultWorkflow(fit_workflow=flower.secagg_workflow(encoding, 5, 3))(grid, context)
 
-What clients send and what is assumed of them: `exactdp.mechanisms.protocols.flower`. Flower is
+What clients send and what is assumed of them: `exactdp.protocols.flower`. Flower is
 imported only where it is used: `pip install "exactdp[flower]"`.
 """
 
@@ -18,16 +18,11 @@ from fractions import Fraction
 from attrs import field, frozen, mutable
 
 from ...exact import Enclosure, ExactInput, ParameterError, whole
+from ...mechanisms.additive.reach import Reach
+from ...mechanisms.additive.vector import VectorNoise
 from ...mechanisms.laws.law import Law
-from ...mechanisms.protocols.federated import Encoding
-from ...mechanisms.protocols.flower import (
-    Carrier,
-    CertifiedStrategy,
-    NoisyUpdates,
-    secagg_workflow,
-)
-from ...mechanisms.reach import Reach
-from ...mechanisms.vector import VectorNoise
+from ...protocols.federated import Encoding
+from ...protocols.flower import Carrier, CertifiedStrategy, NoisyUpdates, secagg_workflow
 from ..composition.composed import Composition, compose
 
 __all__ = ["Carrier", "CertifiedStrategy", "FederatedAccount", "NoisyUpdates", "Round"]

@@ -34,10 +34,10 @@ from typing import TypeAlias
 from flint import arb
 
 from ...exact import Enclosure, OutOfTimeError, ParameterError, ball, enclose, working_precision
+from ...mechanisms.additive.vector import VectorNoise, vector
 from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ...mechanisms.laws.closed_forms import Gaussians
 from ...mechanisms.laws.skellam import Skellam
-from ...mechanisms.vector import VectorNoise, vector
 from ..composition.composed import Composition
 from ..methods.comparison import EXACT, METHODS, DoesNotApplyError, Method
 from ..participation.odometer import Level

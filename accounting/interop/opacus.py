@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...common.extra import bring
 from ...exact.enclosure import Enclosure
-from ...exact.extra import bring
 from ...exact.rounding import float_above
 from .events import from_opacus
 

@@ -15,7 +15,7 @@ t + dt, so that p' <= epsilon min(p, 1 - p). That is the slope of F(F^-1(p(0)) +
 the Laplace law of scale 1: no test is better than that of Laplace noise of scale 1/epsilon.
 
 *A sample of fixed size that is drawn with replacement.* A user is in it k times, k binomial, and k
-and the places are told. As of batches of a fixed size (`mechanisms.fixed_size`), with q = P(k > 0),
+and the places are told. As of batches of a fixed size (`sampling.fixed_size`), with q = P(k > 0),
 H_g <= sum over k > 0 of P(k) h_k(t), t = 1 + (g - 1)/q, h_k of Gaussians at distance 2k.
 
 *Poisson sampling, a record replaced.* The pair is (1-q) N(0) + q N(x) against (1-q) N(0) + q N(y),
@@ -43,18 +43,18 @@ from flint import arb
 
 from ...exact import ParameterError, ball, enclose, exact, refine, whole, working_precision
 from ...exact.square_root import square_root, squared
+from ...mechanisms.additive.reach import Reach
+from ...mechanisms.additive.vector import VectorNoise
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.dominating import RenyiCurve
-from ...mechanisms.fixed_size import FixedSize
-from ...mechanisms.guaranteed import Guaranteed
 from ...mechanisms.laws.binomial import Binomial
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from ...mechanisms.pair import FinitePair
-from ...mechanisms.reach import Reach
-from ...mechanisms.schemes import with_users
-from ...mechanisms.vector import VectorNoise
+from ...mechanisms.pairs.pair import FinitePair
+from ...mechanisms.sampling.fixed_size import FixedSize
+from ...mechanisms.sampling.guaranteed import Guaranteed
+from ...mechanisms.sampling.schemes import with_users
 from ..losses.continuous.sampled_gaussian import SampledGaussian
 from .account import Concentrated, Part, Repeated
 from .profiles import NormalMixtures, Profiled, ProfiledPair, Told

@@ -19,7 +19,7 @@ from typing import TypeVar
 import numpy as np
 
 from ...exact import ExactInput, ParameterError, ball, decimal_text, exact, whole, working_precision
-from ...mechanisms.protocols.federated.scale import fitting_scale
+from ...protocols.federated.scale import fitting_scale
 from .reading import UnsupportedEventError
 
 Known = TypeVar("Known")
@@ -150,7 +150,7 @@ def _text(
     name: str, clip: Fraction, scale: Fraction, clients: int, deviation: Fraction,
     dimension: int, bits: int, beta: object,
 ) -> str:  # fmt: skip
-    from ...mechanisms.protocols.federated import Settings  # loads NumPy
+    from ...protocols.federated import Settings  # loads NumPy
 
     likely = exact(beta, "beta", at_least=0, below=1)
     rounding = f"conditional:{decimal_text(likely)}" if likely else "stochastic"

@@ -23,9 +23,16 @@ from ...exact.roots import first_met_near
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
-from ...mechanisms.listed_pair import ListedPair
-from ...mechanisms.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
-from ...mechanisms.shift_pair import ShiftPair
+from ...mechanisms.pairs.listed_pair import ListedPair
+from ...mechanisms.pairs.pair import (
+    FinitePair,
+    MixturePair,
+    Pair,
+    ResponsePair,
+    SampledPair,
+    TwoWayPair,
+)
+from ...mechanisms.pairs.shift_pair import ShiftPair
 from ..divergences.finite_sums import is_listed, listed
 from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, Probability
 

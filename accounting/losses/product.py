@@ -30,13 +30,13 @@ from ...losses.cells import on_lattice
 from ...losses.lattice import Charged
 from ...losses.planning import Sketch, Sketches
 from ...mechanisms import AdditiveNoise, Mechanism, Pair, ShiftPair
-from ...mechanisms.allocation import Allocation
-from ...mechanisms.fixed_size import FixedSize
 from ...mechanisms.laws.closed_forms import table_of
 from ...mechanisms.mechanism import OnePair
-from ...mechanisms.pair import MixturePair, Reducible, SampledPair, TwoWayPair
+from ...mechanisms.pairs.pair import MixturePair, Reducible, SampledPair, TwoWayPair
+from ...mechanisms.pairs.shift_pair import WrappedPair
 from ...mechanisms.sampled import likewise, unsampled
-from ...mechanisms.shift_pair import WrappedPair
+from ...mechanisms.sampling.allocation import Allocation
+from ...mechanisms.sampling.fixed_size import FixedSize
 from ..divergences.finite_sums import is_listed, outside_masses
 from ..grid.average import AllocatedLoss
 from ..grid.blocks import BlockLoss

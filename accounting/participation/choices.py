@@ -47,7 +47,8 @@ from flint import arb
 from ...exact import Enclosure, Endpoint, ExactInput, ParameterError, ball
 from ...exact.budget import OutOfTimeError, spend
 from ...exact.precision import WIDTH, enclose, working_precision
-from ...mechanisms import AdditiveNoise, Mechanism, RandomizedResponse, parameters
+from ...mechanisms import AdditiveNoise, Mechanism, RandomizedResponse
+from ...mechanisms.fields import parameters
 from ...mechanisms.laws.closed_forms import AttainsLimit
 from ..composition import divergence
 from ..composition.composed import Composition, Use

@@ -16,10 +16,10 @@ from attrs import evolve
 from flint import arb
 
 from ...exact.number import ball
-from ...mechanisms import papers
-from ...mechanisms.certain import certain_ceiling
-from ...mechanisms.preset import log_2t
-from ...mechanisms.protocols.protocol import SumProtocol
+from ...mechanisms.additive import papers
+from ...mechanisms.additive.preset import log_2t
+from ...mechanisms.additive.protocol import SumProtocol
+from ...mechanisms.laws.certain import certain_ceiling
 from ...verify.guarantee import ZCDP, Guarantee, PureDP, RenyiDP
 from ..evidence import Demand
 from ..lower_bound import Barrier

@@ -25,12 +25,12 @@ from fractions import Fraction
 from attrs import evolve
 
 from ...exact.number import ball
-from ...mechanisms.certain import certain_ceiling
+from ...mechanisms.additive.papers import laplace_accuracy, laplace_share
+from ...mechanisms.additive.preset import least_precision
+from ...mechanisms.additive.protocol import SumProtocol, Trust
+from ...mechanisms.laws.certain import certain_ceiling
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
-from ...mechanisms.papers import laplace_accuracy, laplace_share
-from ...mechanisms.preset import least_precision
-from ...mechanisms.protocols.protocol import SumProtocol, Trust
 from ...verify.guarantee import PureDP
 from ..evidence import Demand
 from ..lower_bound import Barrier

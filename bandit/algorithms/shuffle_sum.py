@@ -18,9 +18,9 @@ from flint import arb
 from numpy.typing import NDArray
 
 from ...exact.number import ball
-from ...mechanisms.certain import certain_ceiling
+from ...mechanisms.additive.protocol import SumProtocol
 from ...mechanisms.laws.binomial import Binomial
-from ...mechanisms.protocols.protocol import SumProtocol
+from ...mechanisms.laws.certain import certain_ceiling
 from ...verify.guarantee import ApproxDP
 from ..evidence import Demand
 from ..radius.paper import shuffle_radius, shuffle_variance

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...exact.extra import bring
+from ...common.extra import bring
 from ...exact.number import ExactInput, ParameterError, whole
 from .environment import Environment
 from .instance_file import Counts, cached

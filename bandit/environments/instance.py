@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ...common.regular_file import open_regular
 from ...exact.number import ExactInput, ParameterError, exact, located, whole
-from ...exact.regular_file import open_regular
 from .clustering import fair_instance
 from .environment import Environment
 from .instance_file import read_json

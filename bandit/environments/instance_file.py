@@ -15,10 +15,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from ...exact.atomic_write import write_atomically
-from ...exact.content_cache import ContentCache
+from ...common.atomic_write import write_atomically
+from ...common.content_cache import ContentCache
 from ...exact.number import ParameterError, decimal_text, exact, located, whole
-from ...mechanisms.pair_file import read_text
+from ...mechanisms.pairs.pair_file import read_text
 from .environment import Environment
 from .table import empirical
 

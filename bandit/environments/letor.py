@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ...common.regular_file import open_regular
 from ...exact.number import ExactInput, ParameterError, located, whole
-from ...exact.regular_file import open_regular
 from . import clustering
 from .environment import Environment
 from .instance_file import Counts, cached

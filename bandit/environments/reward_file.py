@@ -20,8 +20,8 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
+from ...common.regular_file import open_regular
 from ...exact.number import ParameterError, decimal_text, exact, located
-from ...exact.regular_file import open_regular
 from .environment import Environment
 from .instance_file import environment
 

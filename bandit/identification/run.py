@@ -13,9 +13,9 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from ...common.parallel import each
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError
-from ...exact.parallel import each
 from ...verify.blackbox.bounds import lower_limit, upper_limit
 from ..environments.environment import Environment
 from ..evidence import Proof, evidence

@@ -23,10 +23,10 @@ from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
 from ...exact.number import ExactInput, ParameterError, whole
+from ...mechanisms.additive.coordinate_rounding import Stochastic
+from ...mechanisms.additive.grid import fraction_bits, on_grid
+from ...mechanisms.laws.arrays import draw_array
 from ...mechanisms.laws.law import Law
-from ...mechanisms.protocols.federated.grid import fraction_bits, on_grid
-from ...mechanisms.protocols.federated.rounding import Stochastic
-from ...mechanisms.samplers.arrays import draw_array
 from ...mechanisms.samplers.bits import RandomBits
 from .setting import MOST_DIMENSIONS
 

@@ -27,7 +27,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
-from ...exact.extra import bring
+from ...common.extra import bring
 from ...exact.number import ExactInput, ParameterError, whole
 from .setting import MOST_DIMENSIONS
 

@@ -3,7 +3,7 @@
     skellam            (epsilon, delta)-DP: the envelope of a vector of norm g
                        (`verify.vector_bounds`)
     discrete-laplace   epsilon-DP: what a vector of norm g moves in all D coordinates together,
-                       sqrt(D) g at most before rounding, as one number (`mechanisms.vector`)
+                       sqrt(D) g at most before rounding, as one number (`additive.vector`)
 
 Both are infinitely divisible: users add shares of them. `noise` takes K(s) = log E e^(sZ), even,
 with K(s)/s^2 not falling in s > 0:
@@ -30,9 +30,9 @@ from numpy.typing import NDArray
 from ...exact.number import ball
 from ...exact.roots import float_root
 from ...exact.rounding import to_digits
+from ...mechanisms.additive.rounded import RoundedReach
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.skellam import Skellam
-from ...mechanisms.rounded import RoundedReach
 from ...verify.guarantee import ApproxDP, Guarantee, PureDP
 
 Noise = Skellam | DiscreteLaplace

@@ -5,7 +5,7 @@ the noise: of one law in every coordinate (`law`), of which n shares make the wh
 
     skellam:variance=v,l2=g,dimension=...,rounding=stochastic,neighbours=add-remove,modulus=2^bits
 
-of this toolkit (`mechanisms.vector`, `rounded`), or discrete-laplace:scale=..., the same otherwise:
+(`mechanisms.additive.vector`, `rounded`), or discrete-laplace:scale=..., the same otherwise:
 neighbours differ by one user, whose vector is there or all zeros; her share of the noise is in
 both. As the noise does not depend on n, all batches are this one mechanism, with one certificate.
 Where one user's data are replaced, that is zeroed and filled in again: 2 epsilon, and
@@ -28,9 +28,9 @@ from ...accounting.composition.composed import Use, compose
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ParameterError, decimal_text
 from ...exact.precision import enclose, working_precision
+from ...mechanisms.additive.rounded import RoundedReach
+from ...mechanisms.additive.vector import VectorNoise
 from ...mechanisms.laws.law import Law
-from ...mechanisms.rounded import RoundedReach
-from ...mechanisms.vector import VectorNoise
 from ...verify.audit import Audit, Verdict
 from ...verify.certificate import Certificate, MismatchError, certificate_of
 from ...verify.fields import NotCertifiedError, use_fields

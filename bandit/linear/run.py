@@ -17,8 +17,8 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from ...common.parallel import each
 from ...exact.number import ExactInput, ParameterError
-from ...exact.parallel import each
 from ..results import Mean
 from ..run import read_counts
 from .environments import LinearEnvironment

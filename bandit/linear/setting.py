@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from attrs import asdict, frozen
 
+from ...common.suggest import one_of
 from ...exact.number import ExactInput, ParameterError, decimal_text, exact, whole
-from ...exact.suggest import one_of
 
 MOST_DIMENSIONS = 64  # a user sends d(d + 1)/2 + d numbers
 RELEASES = ("skellam", "discrete-laplace")

@@ -11,7 +11,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from ...exact.canvas import FONT, canvas, rendered
+from ...common.canvas import FONT, canvas, rendered
 from ...exact.number import decimal_text
 from ..algorithms import (
     CDP_SE,

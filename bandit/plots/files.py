@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ...exact.atomic_write import atomic_write
+from ...common.atomic_write import atomic_write
+from ...common.parallel import each
 from ...exact.number import ParameterError, located
-from ...exact.parallel import each
 from .drawing import draw
 from .pictures import Figure
 from .sweep import Sweep

@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...exact.atomic_write import atomic_write
-from ...exact.canvas import FONT, canvas, rendered
+from ...common.atomic_write import atomic_write
+from ...common.canvas import FONT, canvas, rendered
+from ...common.parallel import each
 from ...exact.number import located
-from ...exact.parallel import each
 from ..study import Study
 from .drawing import COLOURS, SETTINGS
 

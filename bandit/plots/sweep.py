@@ -15,8 +15,8 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from ...common.parallel import each
 from ...exact.number import ExactInput, ParameterError, decimal_text, whole
-from ...exact.parallel import each
 from ...verify.guarantee import RenyiDP
 from ..environments.instance import instance
 from ..evidence import Proof, evidence

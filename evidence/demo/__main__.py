@@ -17,10 +17,11 @@ from exactdp.accounting import compose
 from exactdp.accounting.methods.comparison import compare
 from exactdp.cli import output, parts, render
 from exactdp.cli.result import Line
+from exactdp.common.table import Bar, Cell, Table
 from exactdp.exact import Enclosure, decimal_text, refine
-from exactdp.exact.table import Bar, Cell, Table
-from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, Skellam, papers
-from exactdp.mechanisms.papers import Preset
+from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, Skellam
+from exactdp.mechanisms.additive import papers
+from exactdp.mechanisms.additive.papers import Preset
 from exactdp.verify import ApproxDP, Family, PureDP, RenyiDP, audit, calibrate
 from exactdp.verify.claims.registry import find
 from exactdp.verify.claims.settle import settle

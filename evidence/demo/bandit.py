@@ -22,9 +22,9 @@ from exactdp.bandit.run import run
 from exactdp.cli import output
 from exactdp.cli.parts import at_most
 from exactdp.cli.render import show
+from exactdp.common.content_cache import default_cache
+from exactdp.common.table import Bar, Cell, Table
 from exactdp.exact import ParameterError, decimal_text
-from exactdp.exact.content_cache import default_cache
-from exactdp.exact.table import Bar, Cell, Table
 from exactdp.verify.certificate import Certificate
 
 _EPSILON, _HORIZON, _RUNS, _RETURNS, _DELTA = Fraction(1), 10**6, 20, 4, "1e-6"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from exactdp.cli.output import progress
-from exactdp.exact.atomic_write import write_atomically
+from exactdp.common.atomic_write import write_atomically
 
 from . import bugs, claims, deployments, picture, protocols, sampled, vectors
 

@@ -8,8 +8,9 @@ from fractions import Fraction
 from exactdp.accounting import compose
 from exactdp.cli.parts import shown
 from exactdp.exact import Enclosure, decimal_text
-from exactdp.mechanisms import AdditiveNoise, PolyaDifference, papers
-from exactdp.mechanisms.protocols import Provision, SumProtocol, least_accuracy, provisioned
+from exactdp.mechanisms import AdditiveNoise, PolyaDifference
+from exactdp.mechanisms.additive import papers
+from exactdp.protocols import Provision, SumProtocol, least_accuracy, provisioned
 
 from .page import table
 

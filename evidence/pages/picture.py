@@ -13,10 +13,10 @@ from typing import Any
 
 from attrs import frozen
 
+from exactdp.common.canvas import canvas, rendered
 from exactdp.exact import Enclosure
-from exactdp.exact.canvas import canvas, rendered
-from exactdp.mechanisms import papers
-from exactdp.mechanisms.protocols import SumProtocol, provisioned
+from exactdp.mechanisms.additive import papers
+from exactdp.protocols import SumProtocol, provisioned
 
 from .missing import remaining_pure, remaining_renyi
 

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 from exactdp.cli.parts import shown
 from exactdp.exact import Enclosure
-from exactdp.mechanisms import papers
-from exactdp.mechanisms.aggregation.batch import Batch, masked_batch, some_of, some_stages
-from exactdp.mechanisms.protocols import SumProtocol, provisioned
+from exactdp.mechanisms.additive import papers
 from exactdp.mechanisms.samplers import SeededBits
 from exactdp.mechanisms.samplers.coins import bernoulli
+from exactdp.protocols import SumProtocol, provisioned
+from exactdp.protocols.aggregation.batch import Batch, masked_batch, some_of, some_stages
 
 from .missing import remaining_pure
 from .page import table

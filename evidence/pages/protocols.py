@@ -11,8 +11,8 @@ from exactdp.cli.parts import shown
 from exactdp.cli.protocol_shuffle import Sent, rarest
 from exactdp.exact import Enclosure
 from exactdp.exact.precision import refine
-from exactdp.mechanisms import papers
-from exactdp.mechanisms.protocols import SumProtocol, least_accuracy, least_modulus, off_probability
+from exactdp.mechanisms.additive import papers
+from exactdp.protocols import SumProtocol, least_accuracy, least_modulus, off_probability
 from exactdp.verify import least_noise_bits
 from exactdp.verify.mismatch import mismatched_epsilon
 

@@ -12,10 +12,10 @@ from exactdp.accounting import Composition, compose
 from exactdp.accounting.interop.foreign import OPACUS, PLD
 from exactdp.accounting.methods.comparison import RDP, Method, compare
 from exactdp.cli.parts import shown
+from exactdp.common.canvas import canvas, rendered
 from exactdp.exact import Enclosure
-from exactdp.exact.canvas import canvas, rendered
-from exactdp.mechanisms.allocation import Allocation
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
+from exactdp.mechanisms.sampling.allocation import Allocation
 from exactdp.verify import ApproxDP, calibrate
 from exactdp.verify.families import choose
 

@@ -15,15 +15,15 @@ from flint import arb
 from exactdp.accounting import Composition, compose
 from exactdp.accounting.divergences.gaussian_dp import largest_mu
 from exactdp.accounting.interop.foreign import TFF
+from exactdp.common.canvas import canvas, rendered
 from exactdp.exact import Enclosure
 from exactdp.exact.budget import within
-from exactdp.exact.canvas import canvas, rendered
 from exactdp.exact.precision import START, working_precision
 from exactdp.exact.roots import float_root
+from exactdp.mechanisms.additive.coordinate_rounding import Stochastic
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
-from exactdp.mechanisms.protocols.federated import Settings
-from exactdp.mechanisms.protocols.federated.rounding import Stochastic
-from exactdp.mechanisms.protocols.federated.scale import fitting_scale
+from exactdp.protocols.federated import Settings
+from exactdp.protocols.federated.scale import fitting_scale
 
 from . import page as pages
 from .page import table

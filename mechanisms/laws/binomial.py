@@ -20,10 +20,10 @@ from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath, special
 from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, log_about, mpf
 from ...exact.precision import refine, working_digits, working_precision
-from .. import parameters
+from ..fields import parameters
+from ..fields.schema import key
 from ..samplers.bits import RandomBits
 from ..samplers.unimodal import binomial_real
-from ..schema import key
 from . import floats
 from .finite import FiniteLaw
 from .law import Calibrated, Law, Moments, UndecidedError

@@ -24,11 +24,11 @@ from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ParameterError, ball, exact, mpf, positive
 from ...exact.precision import START, refine, working_digits, working_precision
-from .. import parameters
+from ..fields import parameters
+from ..fields.schema import key
 from ..samplers.bits import RandomBits
 from ..samplers.envelope import Envelope, envelope
 from ..samplers.geometric import discrete_gaussian_ratio
-from ..schema import key
 from . import floats
 from .gaussian_gap import gaussian_gap
 from .law import Calibrated, Law, Moments, divided

@@ -28,11 +28,11 @@ from ...exact.enclosure import Enclosure
 from ...exact.lazy import mpmath, special
 from ...exact.number import ExactInput, ParameterError, Real, ball, exact, mpf
 from ...exact.precision import START, refine, working_digits, working_precision
-from .. import parameters
+from ..fields import parameters
+from ..fields.schema import key
 from ..samplers.bits import RandomBits
 from ..samplers.geometric import discrete_laplace
 from ..samplers.unimodal import polya_envelope
-from ..schema import key
 from . import floats
 from .branch import (
     LARGER_SCALE,

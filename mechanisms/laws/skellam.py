@@ -25,10 +25,10 @@ from ...exact.lazy import mpmath, special
 from ...exact.number import ball, mpf
 from ...exact.precision import working_digits, working_precision
 from ...exact.roots import halved
-from .. import parameters
+from ..fields import parameters
+from ..fields.schema import key
 from ..samplers.bits import RandomBits
 from ..samplers.unimodal import poisson_envelope
-from ..schema import key
 from . import floats
 from .law import Calibrated, Law, Moments
 from .saddle import vertical_path

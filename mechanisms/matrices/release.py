@@ -40,13 +40,13 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ParameterError, ball, exact, whole
 from ...exact.precision import enclose_between, working_precision
 from ...exact.square_root import square_root
+from ..additive.reach import Reach
 from ..continuous import ContinuousNoise, Shape
 from ..dominating import Dominated, Dominating, Parts
 from ..laws.discrete_gaussian import DiscreteGaussian
 from ..laws.families import BY_VARIANCE
 from ..laws.law import Law
 from ..mechanism import AdditiveNoise, Mechanism
-from ..reach import Reach
 from ..sampled import Sampled, check_neighbours
 from .columns import (
     MOST_COEFFICIENTS,

@@ -27,14 +27,14 @@ from flint import arb
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import START, enclose, refine, working_precision
+from ..additive.error import chernoff, wrapping
+from ..additive.protocol import missing_users
+from ..additive.reach import Reach
+from ..additive.vector import VectorNoise
 from ..laws.families import BY_VARIANCE
 from ..laws.law import Law
+from ..laws.search import first_within
 from ..mechanism import Mechanism
-from ..protocols.error import chernoff, wrapping
-from ..protocols.protocol import missing_users
-from ..reach import Reach
-from ..search import first_within
-from ..vector import VectorNoise
 from .columns import Table, Tree
 from .release import DiscreteMatrixNoise, prefix_deviation, read_release
 

@@ -9,6 +9,15 @@ from typing import TYPE_CHECKING
 from ...exact.lazy import lazily
 
 if TYPE_CHECKING:
+    from ..selection.chosen import AboveThreshold
+    from ..specs.released import (
+        Release,
+        Simulation,
+        draw,
+        release,
+        share_of_noise,
+        simulated_release,
+    )
     from .bits import (
         NoSamplerError,
         RandomBits,
@@ -17,17 +26,8 @@ if TYPE_CHECKING:
         SimulationError,
         SystemBits,
     )
-    from .chosen import AboveThreshold
     from .coins import Table, rounded
     from .reals import bernoulli_real
-    from .released import (
-        Release,
-        Simulation,
-        draw,
-        release,
-        share_of_noise,
-        simulated_release,
-    )
 
 __all__ = ["AboveThreshold", "NoSamplerError"]
 __all__ += ["RandomBits", "Release", "SeededBits", "SimulatedInt", "Simulation", "SimulationError"]
@@ -42,9 +42,9 @@ __getattr__ = lazily(
     __name__,
     {
         ".bits": _BITS,
-        ".chosen": ["AboveThreshold"],
+        "..selection.chosen": ["AboveThreshold"],
         ".coins": ["Table", "rounded"],
         ".reals": ["bernoulli_real"],
-        ".released": _DRAWS,
+        "..specs.released": _DRAWS,
     },
 )

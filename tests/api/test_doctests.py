@@ -10,7 +10,18 @@ import exactdp
 from exactdp import door
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("exact", "mechanisms", "accounting", "verify", "ledger", "evidence", "bandit", "cli")
+FOLDERS = (
+    "exact",
+    "common",
+    "mechanisms",
+    "protocols",
+    "accounting",
+    "verify",
+    "ledger",
+    "evidence",
+    "bandit",
+    "cli",
+)
 FOLDERS += ("api",)
 
 
@@ -26,7 +37,7 @@ def _modules():
 MODULES = list(_modules())
 # What stands in a library that the other tests do without: their own tests run these examples.
 STANDS_IN = {
-    "exactdp.mechanisms.protocols.flower.server": "flwr",
+    "exactdp.protocols.flower.server": "flwr",
     "exactdp.accounting.interop.opacus": "opacus",
 }
 

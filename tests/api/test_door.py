@@ -12,7 +12,8 @@ import pytest
 
 import exactdp
 from exactdp import PureDP
-from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace, papers
+from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
+from exactdp.mechanisms.additive import papers
 from exactdp.verify.families import choose
 
 LAPLACE = exactdp.mechanism("discrete-laplace:scale=10")

@@ -23,9 +23,9 @@ from exactdp.bandit.algorithms import (
 from exactdp.bandit.evidence import NotVerifiedError, audited
 from exactdp.bandit.lower_bound import Barrier
 from exactdp.bandit.setting import Setting
-from exactdp.mechanisms import papers
+from exactdp.mechanisms.additive import papers
 from exactdp.mechanisms.laws import Binomial, DiscreteGaussian, Skellam
-from exactdp.mechanisms.protocols import Trust
+from exactdp.protocols import Trust
 
 SETTING = Setting(3, 10**5, "0.3", scaling=7, delta="1e-4")
 TAU = math.ceil(96 * math.log(2e4) / 0.09)

@@ -24,7 +24,7 @@ from exactdp.bandit.evidence import (
 from exactdp.bandit.prepare import prepare
 from exactdp.bandit.setting import Setting
 from exactdp.mechanisms.laws import PolyaDifference
-from exactdp.mechanisms.protocols import SumProtocol, Trust
+from exactdp.protocols import SumProtocol, Trust
 from exactdp.verify.certificate import MismatchError
 
 SETTING = Setting(3, 2000, "0.5")

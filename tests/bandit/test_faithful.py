@@ -22,8 +22,8 @@ from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.source import Aggregator, Faithful, Simulated
 from exactdp.mechanisms.laws import DiscreteLaplace
-from exactdp.mechanisms.protocols import SumProtocol, Trust
 from exactdp.mechanisms.samplers.bits import SeededBits
+from exactdp.protocols import SumProtocol, Trust
 
 LEVEL = 1e-6
 LAW = ClippedGaussian("0.4", "0.3")

@@ -17,7 +17,7 @@ from exactdp.bandit.prepare import prepare, schedule
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.source import Simulated
-from exactdp.mechanisms.protocols import Trust
+from exactdp.protocols import Trust
 
 INDEXED = [each for each in ALGORITHMS if each.indexed]
 

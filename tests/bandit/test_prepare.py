@@ -17,9 +17,9 @@ from exactdp.bandit.evidence import Audited, Demand, NotVerifiedError, evidence
 from exactdp.bandit.prepare import Prepared, Radius, prepare
 from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting
-from exactdp.mechanisms import papers
+from exactdp.mechanisms.additive import papers
 from exactdp.mechanisms.laws import PolyaDifference
-from exactdp.mechanisms.protocols import SumProtocol
+from exactdp.protocols import SumProtocol
 from exactdp.verify.certificate import MismatchError
 
 SETTING = Setting(3, 2000, "0.5")

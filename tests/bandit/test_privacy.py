@@ -24,7 +24,7 @@ from exactdp.bandit.prepare import prepare
 from exactdp.bandit.privacy import privacy
 from exactdp.bandit.setting import Setting
 from exactdp.mechanisms import AdditiveNoise
-from exactdp.mechanisms.protocols import SumProtocol
+from exactdp.protocols import SumProtocol
 
 SETTING = Setting(2, 400, "0.5")
 

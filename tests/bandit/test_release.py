@@ -9,7 +9,7 @@ from scipy import stats
 from exactdp import ParameterError
 from exactdp.bandit.release import LaplaceRelease, ModularRelease
 from exactdp.mechanisms.laws import Binomial, DiscreteLaplace
-from exactdp.mechanisms.protocols import SumProtocol, Trust
+from exactdp.protocols import SumProtocol, Trust
 
 LEVEL = 1e-6
 

@@ -9,7 +9,7 @@ from certificates import resealed
 from exactdp import PureDP
 from exactdp.cli.main import main
 from exactdp.mechanisms import PolyaDifference
-from exactdp.mechanisms.protocols import SumProtocol
+from exactdp.protocols import SumProtocol
 from exactdp.verify import certify
 from exactdp.verify.checker.__main__ import main as alone
 

@@ -13,7 +13,7 @@ import pytest
 import exactdp
 from exactdp import ParameterError
 from exactdp.cli.main import main
-from exactdp.mechanisms.catalogue import entries
+from exactdp.mechanisms.specs.catalogue import entries
 from exactdp.verify.families import calibrated_names
 
 with contextlib.redirect_stdout(io.StringIO()) as _printed:
@@ -185,7 +185,7 @@ def test_the_help_names_mechanisms_that_there_are(capsys):
 
 
 DOCS = Path(__file__).parents[2] / "docs"
-SPELLINGS = {"sigma"}  # besides keys: `mechanisms/spec.py`
+SPELLINGS = {"sigma"}  # besides keys: `mechanisms/specs/spec.py`
 REFUSED = {("python.md", "skellam", "varience")}  # pages show how that is answered
 
 

@@ -109,7 +109,7 @@ def test_one_line_says_what_stands_for_it(words, said, capsys):
     ],
 )
 def test_adjacency_is_read_in_the_fields_words(theirs, ours, tmp_path):
-    from exactdp.mechanisms.spec import parse
+    from exactdp.mechanisms.specs.spec import parse
 
     meant = parse(f"laplace:scale=2,{ours}").mechanism
     assert parse(f"laplace:scale=2,{theirs}").mechanism == meant

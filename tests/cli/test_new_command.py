@@ -19,7 +19,7 @@ import typer
 
 from exactdp.cli.result import Line, Result, printed
 from exactdp.exact import Enclosure, exact
-from exactdp.exact.table import Bar, Table
+from exactdp.common.table import Bar, Table
 
 
 @printed

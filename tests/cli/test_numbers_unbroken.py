@@ -5,7 +5,7 @@ import random
 import pytest
 
 from exactdp.cli import render
-from exactdp.exact.table import Table
+from exactdp.common.table import Table
 
 
 def drawn(rng):

@@ -18,9 +18,9 @@ from exactdp.accounting.figure import Figure
 from exactdp.cli import protocol_federated
 from exactdp.cli.federated_least import least_deviation
 from exactdp.cli.main import main
-from exactdp.mechanisms.protocols.federated import run_round
 from exactdp.mechanisms.samplers import SeededBits
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.spec import parse
+from exactdp.protocols.federated import run_round
 from exactdp.verify import parse_claim
 from exactdp.verify.least_dominated import LeastDominated
 

@@ -9,7 +9,8 @@ from commands import answer, refused
 from exactdp import Enclosure
 from exactdp.accounting import compose
 from exactdp.cli.main import main
-from exactdp.mechanisms import AdditiveNoise, papers
+from exactdp.mechanisms import AdditiveNoise
+from exactdp.mechanisms.additive import papers
 
 SMALL = "theorem1:epsilon=0.5,batch=40,horizon=1000"
 

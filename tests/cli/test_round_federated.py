@@ -12,7 +12,7 @@ from exactdp.accounting import compose
 from exactdp.cli import round_federated
 from exactdp.cli.main import main
 from exactdp.exact import spend
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.spec import parse
 
 SPEC = "federated:mechanism={},clip=1,scale=256,clients=30,local-stddev=0.5,dimension=100,bits=16"
 

@@ -38,7 +38,7 @@ def test_the_list_of_what_is_heavy_is_seen() -> None:
     assert "rich" in loaded("compose", "discrete-laplace:epsilon=0.1", "--pure")
 
 
-@pytest.mark.parametrize("package", ["exactdp.accounting", "exactdp.mechanisms.protocols"])
+@pytest.mark.parametrize("package", ["exactdp.accounting", "exactdp.protocols"])
 def test_lazy_packages_hold_all_that_they_name(package: str) -> None:
     module = import_module(package)
     for name in module.__all__:

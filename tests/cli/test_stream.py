@@ -8,7 +8,7 @@ import pytest
 
 from exactdp.accounting import compose
 from exactdp.cli.main import main
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.spec import parse
 
 SPEC = "tree:steps=8,sigma=6,noise={},l2=2,participations=2,separation=3,clients=6,bits=12"
 

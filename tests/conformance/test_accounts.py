@@ -472,8 +472,8 @@ def test_arguments_of_tensorflow_federated_mean_what_it_makes_of_them() -> None:
 @pytest.mark.slow
 def test_accounts_of_flower_count_the_shares_that_were_summed() -> None:
     from exactdp.mechanisms import Skellam
-    from exactdp.mechanisms.protocols.federated import Encoding
     from exactdp.mechanisms.samplers import SeededBits
+    from exactdp.protocols.federated import Encoding
 
     encoding = Encoding(clip=1, scale=1, dimension=1, bits=16, rounding="nearest")
     account = interop.flower.FederatedAccount(encoding, Skellam(4), neighbours="add-remove")

@@ -15,12 +15,12 @@ from mpmath import mpf
 import exactdp
 from exactdp.exact.number import Logarithm
 from exactdp.exact.precision import working_precision
-from exactdp.mechanisms.aggregation.masked.failure import graph_failure
-from exactdp.mechanisms.key_lists import WorstCounts, groups
-from exactdp.mechanisms.protocols.federated import Settings
-from exactdp.mechanisms.protocols.rounding import worst_rounding_quantile
-from exactdp.mechanisms.protocols.shuffle import Linear, ShuffleSum
-from exactdp.mechanisms.shuffled_sums import Summand, excess
+from exactdp.mechanisms.additive.shuffle import Linear, ShuffleSum
+from exactdp.mechanisms.local.shuffled_sums import Summand, excess
+from exactdp.mechanisms.selection.key_lists import WorstCounts, groups
+from exactdp.protocols.aggregation.masked.failure import graph_failure
+from exactdp.protocols.federated import Settings
+from exactdp.protocols.rounding import worst_rounding_quantile
 
 # -- names of keys --------------------------------------------------------------------------------
 

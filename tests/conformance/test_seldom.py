@@ -34,9 +34,9 @@ from exactdp.exact.errors import DoesNotApplyError
 from exactdp.mechanisms import RandomRate
 from exactdp.mechanisms.laws import PolyaDifference
 from exactdp.mechanisms.mechanism import OneWay
-from exactdp.mechanisms.pair import FinitePair
-from exactdp.mechanisms.selection import AnyScores, Raised
-from exactdp.mechanisms.shift_pair import ShiftPair
+from exactdp.mechanisms.pairs.pair import FinitePair
+from exactdp.mechanisms.pairs.shift_pair import ShiftPair
+from exactdp.mechanisms.selection.candidates import AnyScores, Raised
 from exactdp.verify.claims.appendix_i import optimal_share
 
 _OF_ORDER_3 = _Ask(Figure("renyi", Fraction(3)), WIDTH, 1000)

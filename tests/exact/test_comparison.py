@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exactdp import Enclosure, ParameterError, UndecidedError
+from exactdp.common.suggest import instead, uncovered
 from exactdp.exact.enclosure import ContradictionError
 from exactdp.exact.rounding import float_above, float_below, format_above
-from exactdp.exact.suggest import instead, uncovered
 
 FRACTIONS = st.fractions(-3, 3, max_denominator=4)
 ENDS = st.one_of(

@@ -7,7 +7,7 @@ import pytest
 import exactdp
 from exactdp import ParameterError
 from exactdp.ledger import canonical
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.spec import parse
 
 SPECS = [
     "discrete-laplace:epsilon=0.1",

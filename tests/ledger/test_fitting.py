@@ -9,7 +9,7 @@ from exactdp.ledger import Limit, RefusedError
 from exactdp.ledger.chain import Used
 from exactdp.ledger.fitting import refusal, tried
 from exactdp.ledger.written import costs_text, spent_text
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.spec import parse
 
 THIRD, HALF = Fraction(1, 3), Fraction(1, 2)
 WIDE = costs_text((((Fraction(0), Fraction(9)),), ((THIRD, HALF),)))  # of the second limit

@@ -18,7 +18,7 @@ from exactdp.accounting.participation.odometer import RenyiOdometer
 from exactdp.ledger import Limit, amounts
 from exactdp.ledger.levels import Level
 from exactdp.mechanisms import Mechanism
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.spec import parse
 from exactdp.verify import parse_claim
 
 SPECS = [

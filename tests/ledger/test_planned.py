@@ -13,7 +13,7 @@ from exactdp.ledger.checking import check_at
 from exactdp.ledger.levels import Level
 from exactdp.ledger.proving import unproved_plans
 from exactdp.mechanisms import FinitePair
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.spec import parse
 from exactdp.verify import audit, parse_claim
 
 TABLE = FinitePair(("a b", "c%,"), ("1/2", "1/2"), ("2/5", "3/5"))

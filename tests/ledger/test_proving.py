@@ -7,7 +7,7 @@ import pytest
 from exactdp.ledger import Limit, amounts
 from exactdp.ledger.proving import unproved
 from exactdp.ledger.written import costs_text
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.spec import parse
 
 LIMITS = [Limit.of(claim) for claim in ("pure:1", "zcdp:1", "gdp:1", "rdp:3,1", "approx:4,1e-3")]
 SPECS = [

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from exactdp.ledger import canonical
-from exactdp.mechanisms.catalogue import EXAMPLE_FILES, entries
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.catalogue import EXAMPLE_FILES, entries
+from exactdp.mechanisms.specs.spec import parse
 from exactdp.verify.fields import mechanism_fields
 
 # spec: its canonical text, and the text of its fields in a certificate (null: there was none)

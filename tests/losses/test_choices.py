@@ -18,7 +18,7 @@ from exactdp.losses.choices import (
     adaptive_delta,
     adaptive_epsilon,
 )
-from exactdp.mechanisms.pair import FinitePair
+from exactdp.mechanisms.pairs.pair import FinitePair
 
 F = Fraction
 ROUGH = F(1, 10**4)

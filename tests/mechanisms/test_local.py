@@ -11,10 +11,10 @@ from sampler_fit import fit_counts
 
 import exactdp
 from exactdp import ParameterError
-from exactdp.mechanisms import local_file
-from exactdp.mechanisms.local_file import read_table, weight_of
+from exactdp.mechanisms.local import local_file
+from exactdp.mechanisms.local.local_file import read_table, weight_of
 from exactdp.mechanisms.samplers import SeededBits, SystemBits, release, simulated_release
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.spec import parse
 
 DIGITS = 40
 

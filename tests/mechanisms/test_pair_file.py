@@ -6,7 +6,7 @@ import pytest
 
 from exactdp import ParameterError
 from exactdp.mechanisms import FinitePair
-from exactdp.mechanisms.pair_file import read_pair
+from exactdp.mechanisms.pairs.pair_file import read_pair
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from exactdp import UndecidedError
 from exactdp.mechanisms import DiscreteGaussianSum, DiscreteLaplace, Skellam
-from exactdp.mechanisms.papers import (
+from exactdp.mechanisms.additive.papers import (
     InvertedScale,
     published,
     theorem1,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exactdp.mechanisms.reach import Direction, Reach
+from exactdp.mechanisms.additive.reach import Direction, Reach
 
 _SIZES = st.none() | st.fractions(1, 5, max_denominator=4)
 

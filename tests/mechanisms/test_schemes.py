@@ -30,7 +30,7 @@ from exactdp.mechanisms import (
     Skellam,
 )
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
-from exactdp.mechanisms.guaranteed import read_guarantee
+from exactdp.mechanisms.sampling.guaranteed import read_guarantee
 
 
 @dataclass(frozen=True)

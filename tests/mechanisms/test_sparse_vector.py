@@ -13,8 +13,8 @@ from sampler_fit import fit_counts
 
 from exactdp import ParameterError
 from exactdp.mechanisms.samplers import AboveThreshold, SeededBits, release, simulated_release
-from exactdp.mechanisms.sparse_vector import SparseVector
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.selection.sparse_vector import SparseVector
+from exactdp.mechanisms.specs.spec import parse
 
 VARIANTS = (1, 2, 3, 4, 5, 6)
 WINDOW = 16

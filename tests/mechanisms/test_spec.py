@@ -15,8 +15,8 @@ from exactdp.cli.main import app
 from exactdp.mechanisms import (
     FinitePair,
 )
-from exactdp.mechanisms.catalogue import entries
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.catalogue import entries
+from exactdp.mechanisms.specs.spec import parse
 
 WORDS = {"file", "mechanism", "rounding"}  # which errors show whole
 PRESET = "theorem1:epsilon=0.5,batch=1024,horizon=1e6"

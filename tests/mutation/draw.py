@@ -10,11 +10,8 @@ from mutation.operators import KINDS
 
 SOURCES = (
     "accounting/**/*.py",
-    "mechanisms/laws/*.py",
-    "mechanisms/*.py",
-    "mechanisms/matrices/*.py",
-    "mechanisms/aggregation/**/*.py",
-    "mechanisms/protocols/**/*.py",
+    "mechanisms/**/*.py",
+    "protocols/**/*.py",
     "verify/checker/*.py",
     "ledger/*.py",
 )

@@ -19,7 +19,7 @@ from mpmath import mp, mpf
 import exactdp
 from exactdp import Enclosure, time_limit
 from exactdp.cli.main import main
-from exactdp.mechanisms.spec import parse_use
+from exactdp.mechanisms.specs.spec import parse_use
 from exactdp.report import serve
 from exactdp.report.explorer import _ABOUT, answer, mechanisms, read
 from exactdp.report.least import least

@@ -13,7 +13,7 @@ from browser import CHROMIUM, browser
 
 from exactdp import Enclosure
 from exactdp.accounting.composition.composed import compose
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.spec import parse
 
 pytestmark = [
     pytest.mark.slow,

@@ -17,8 +17,8 @@ import exactdp
 from exactdp import Audit, Enclosure, ParameterError, Verdict, time_limit
 from exactdp.accounting.figure import Figure
 from exactdp.cli.main import main
-from exactdp.exact.table import Table
-from exactdp.mechanisms.spec import parse_use
+from exactdp.common.table import Table
+from exactdp.mechanisms.specs.spec import parse_use
 from exactdp.report import evidence, make
 from exactdp.report.costs import groups
 from exactdp.report.page import File, Page, Section

@@ -15,9 +15,9 @@ from jsonschema import Draft202012Validator
 import exactdp
 from exactdp import Certificate, CertificateError, ParameterError, PureDP, RenyiDP, audit, check
 from exactdp.cli.main import main
-from exactdp.exact.moment import now
+from exactdp.common.moment import now
 from exactdp.mechanisms import RandomizedResponse
-from exactdp.mechanisms.pair import FinitePair
+from exactdp.mechanisms.pairs.pair import FinitePair
 from exactdp.verify.certificate import certificate_of
 from exactdp.verify.checker.__main__ import main as alone
 from exactdp.verify.checker.canonical import canonical, loaded

@@ -10,8 +10,8 @@ from conformance.checks import nothing_false_is_proved
 import exactdp
 from exactdp import ZCDP, ApproxDP, RenyiDP, Verdict
 from exactdp.mechanisms import AdditiveNoise, Binomial, Skellam
-from exactdp.mechanisms.protocols import SumProtocol, Trust
-from exactdp.mechanisms.protocols.shuffle import ShuffleSum, shuffled_sum
+from exactdp.mechanisms.additive.shuffle import ShuffleSum, shuffled_sum
+from exactdp.protocols import SumProtocol, Trust
 from exactdp.verify import audit
 from exactdp.verify.certificate import MismatchError
 from exactdp.verify.protocol import certify

@@ -5,8 +5,8 @@ import pytest
 from exactdp import CertificateError, NotCertifiedError, ParameterError
 from exactdp.accounting.composition.composed import Use
 from exactdp.cli.main import main
-from exactdp.mechanisms.catalogue import entries
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.catalogue import entries
+from exactdp.mechanisms.specs.spec import parse
 from exactdp.verify.checker.expected import spec_fields
 from exactdp.verify.checker.reading import read_use
 from exactdp.verify.fields import use_fields

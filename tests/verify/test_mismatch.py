@@ -7,15 +7,9 @@ import mpmath
 import pytest
 
 from exactdp import Enclosure, ParameterError
-from exactdp.mechanisms import (
-    Binomial,
-    DiscreteGaussian,
-    DiscreteLaplace,
-    PolyaDifference,
-    Skellam,
-    papers,
-)
-from exactdp.mechanisms.protocols import SumProtocol, Trust
+from exactdp.mechanisms import Binomial, DiscreteGaussian, DiscreteLaplace, PolyaDifference, Skellam
+from exactdp.mechanisms.additive import papers
+from exactdp.protocols import SumProtocol, Trust
 from exactdp.verify.mismatch import mismatched_epsilon
 
 

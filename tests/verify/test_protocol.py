@@ -16,10 +16,10 @@ from exactdp.mechanisms import (
     DiscreteLaplace,
     PolyaDifference,
     Skellam,
-    papers,
 )
-from exactdp.mechanisms.aggregation import Masking, PlainSum
-from exactdp.mechanisms.protocols import SumProtocol, Trust
+from exactdp.mechanisms.additive import papers
+from exactdp.protocols import SumProtocol, Trust
+from exactdp.protocols.aggregation import Masking, PlainSum
 from exactdp.verify import audit
 from exactdp.verify.certificate import MismatchError, certificate_of
 from exactdp.verify.protocol import certify, through

@@ -10,7 +10,7 @@ from oracles import discrete_gaussian
 from exactdp import ZCDP, ApproxDP, Enclosure, ParameterError, PureDP, RenyiDP, UndecidedError
 from exactdp.exact.precision import refine
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussianSum, DiscreteLaplace, PolyaDifference
-from exactdp.mechanisms.papers import theorem6
+from exactdp.mechanisms.additive.papers import theorem6
 from exactdp.verify.search import Axis, Compared, between, claimed, search, whole_numbers
 
 

@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 
 from exactdp import ApproxDP, OutOfTimeError, ParameterError, UndecidedError, Verdict, time_limit
-from exactdp.mechanisms import papers
+from exactdp.mechanisms.additive import papers
 from exactdp.verify import audit
 from exactdp.verify.shuffle_noise import least_noise_bits, least_rare_bits
 

@@ -12,7 +12,7 @@ from ...exact.number import ParameterError, whole
 from ...mechanisms.laws.finite import FiniteLaw
 from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism
-from ...mechanisms.pair import FinitePair
+from ...mechanisms.pairs.pair import FinitePair
 
 _POINTS = 1 << 18  # a wider window is looked at in strides
 _FARTHEST = 1 << 50

@@ -18,7 +18,7 @@ from ...accounting.composition.composed import compose
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import refine
-from ...mechanisms import papers
+from ...mechanisms.additive import papers
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace, PolyaDifference
 from ...mechanisms.mechanism import AdditiveNoise
 from .finding import Finding, certain, claim, corrected, fails, holds, require, shown

@@ -13,7 +13,7 @@ from ...accounting.interop.foreign import gaussians_tau
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose, working_precision
-from ...mechanisms import papers
+from ...mechanisms.additive import papers
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 from ...mechanisms.mechanism import AdditiveNoise
 from .discrete_gaussian_sums import excess_at, periodic, prove_lemma4_at

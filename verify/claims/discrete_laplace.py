@@ -16,10 +16,10 @@ from flint import arb
 from ...accounting.composition.composed import compose
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
-from ...mechanisms import papers
+from ...mechanisms.additive import papers
+from ...mechanisms.additive.papers import theorem5
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.mechanism import AdditiveNoise
-from ...mechanisms.papers import theorem5
 from .finding import Finding, claim, corrected, fails, figure, holds, require, shown
 from .proofs import prove_equal
 from .theorem1 import spared

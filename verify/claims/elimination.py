@@ -21,7 +21,7 @@ from flint import arb
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
-from ...mechanisms.papers import Preset, theorem1, theorem2, theorem4
+from ...mechanisms.additive.papers import Preset, theorem1, theorem2, theorem4
 from .finding import Finding, Scope, claim, corrected, fails, figure, require, shown
 from .proofs import prove_equal
 

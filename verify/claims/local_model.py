@@ -27,8 +27,8 @@ from flint import arb
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
+from ...mechanisms.additive.papers import theorem6
 from ...mechanisms.laws.discrete_laplace import PolyaDifference
-from ...mechanisms.papers import theorem6
 from .finding import Finding, Scope, claim, corrected, figure, holds, require, shown
 from .proofs import Proof, prove_equal, proved_positive, total_pieces
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 
-from ...exact.suggest import one_of
+from ...common.suggest import one_of
 from .finding import PaperClaim
 
 _MODULES = (

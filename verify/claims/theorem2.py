@@ -31,7 +31,7 @@ from flint import arb
 from ...accounting.composition.composed import compose
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
-from ...mechanisms import papers
+from ...mechanisms.additive import papers
 from ...mechanisms.laws.skellam import Skellam
 from ...mechanisms.mechanism import AdditiveNoise
 from .finding import Finding, Scope, Truth, claim, corrected, figure, holds, require, shown

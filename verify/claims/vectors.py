@@ -13,11 +13,11 @@ from ...accounting.interop.foreign import published_renyi
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose, refine
+from ...mechanisms.additive.reach import Reach
+from ...mechanisms.additive.vector import VectorNoise
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from ...mechanisms.laws.law import Law
 from ...mechanisms.laws.skellam import Skellam
-from ...mechanisms.reach import Reach
-from ...mechanisms.vector import VectorNoise
 from .finding import Finding, Scope, claim, holds, require
 
 CLIENTS = (16, 100, 1000)

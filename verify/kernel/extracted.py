@@ -16,8 +16,8 @@ from importlib.resources import files
 from pathlib import Path
 from string import Formatter
 
+from ...common.content_cache import default_cache
 from ...exact import OutOfTimeError, ParameterError
-from ...exact.content_cache import default_cache
 from .coq import CoqError, run, run_program
 from .form import OF_A_USE, Form
 from .forms import FORMS

@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
-from ...exact.content_cache import default_cache
+from ...common.content_cache import default_cache
 from .coq import CoqError, find_coq, run
 
 _PACKAGE = "exactdp.verify.kernel"

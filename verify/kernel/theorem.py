@@ -9,7 +9,7 @@ from pathlib import Path
 
 from attrs import evolve, field, frozen
 
-from ...exact.regular_file import read_at_most
+from ...common.regular_file import read_at_most
 from ..checker.expected import ANYTHING, Expected, difference
 from ..checker.scenarios import NEIGHBOURS
 from .coq import CoqError, run

@@ -1,5 +1,5 @@
 """What random allocation costs: P = average over sets A of k of t steps of N(mu 1_A, I) against Q =
-N(0, I), in one direction (`mechanisms.allocation`), composed over epochs.
+N(0, I), in one direction (`mechanisms.sampling.allocation`), composed over epochs.
 
 *k = 1.* dP/dQ = S, the `average` of t likelihood ratios under Q, so that with G(x) = E_Q (x - S)^+
 
@@ -40,7 +40,7 @@ from ....exact.number import ball
 from ....exact.precision import WIDTH, enclose_between, refine, working_precision
 from ....exact.square_root import square_root
 from ....losses.planning import Sketch, Sketches
-from ....mechanisms.allocation import Allocation, allocation
+from ....mechanisms.sampling.allocation import Allocation, allocation
 from ...figure import Figure
 from ...grid.average import AllocatedLoss
 from ...scenario import Use

@@ -1,6 +1,6 @@
 """Uses of continuous mechanisms as the laws of their losses, in one direction.
 
-*Batches of a fixed size*; neighbours replace one user. `mechanisms.fixed_size` proves, of any
+*Batches of a fixed size*; neighbours replace one user. `sampling.fixed_size` proves, of any
 symmetric pair (P, Q) whose profile h is the largest of two batches in which one user is replaced,
 that with q = size/population no two datasets have a larger profile than q h(1 + (g - 1)/q), g >= 1,
 either way round: that is attained, one way round and throughout, by P' = (1-q) Q + q P against Q,
@@ -29,13 +29,13 @@ from ....exact.enclosure import Enclosure
 from ....exact.number import ball
 from ....exact.precision import WIDTH, refine
 from ....exact.square_root import square_root
-from ....mechanisms.allocation import Allocation
+from ....mechanisms.additive.vector import vector
 from ....mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ....mechanisms.dominating import dominated
-from ....mechanisms.fixed_size import FixedSize
 from ....mechanisms.mechanism import Mechanism, either_way
 from ....mechanisms.sampled import RandomRate
-from ....mechanisms.vector import vector
+from ....mechanisms.sampling.allocation import Allocation
+from ....mechanisms.sampling.fixed_size import FixedSize
 from ...scenario import Use
 from . import profile
 from .inversion import Parts

@@ -9,7 +9,7 @@ from exactdp import ParameterError, time_limit
 from exactdp.accounting import compose
 from exactdp.accounting.composition.group import group_epsilons
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, RandomizedResponse
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.spec import parse
 
 LEVEL = Fraction(1, 10**3)
 

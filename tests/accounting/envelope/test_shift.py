@@ -18,7 +18,7 @@ from exactdp.mechanisms.laws import (
     PolyaDifference,
     Skellam,
 )
-from exactdp.mechanisms.shift_pair import ShiftPair
+from exactdp.mechanisms.pairs.shift_pair import ShiftPair
 
 LAWS = [
     (Skellam(3), oracles.skellam(3), 60),

@@ -17,7 +17,7 @@ from exactdp.accounting.losses.of_pair import listed_law
 from exactdp.accounting.scenario import scenarios
 from exactdp.exact.number import ball
 from exactdp.exact.precision import working_precision
-from exactdp.mechanisms.pair import Pair
+from exactdp.mechanisms.pairs.pair import Pair
 
 _FEW = [  # of which all outcomes are listed as well
     "skellam:variance=400,sensitivity=7",

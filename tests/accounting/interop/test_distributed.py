@@ -10,10 +10,10 @@ from exactdp.accounting.interop.foreign import TFF, TFF_ORDERS, gaussians_tau, p
 from exactdp.accounting.methods.classical import DoesNotApplyError
 from exactdp.accounting.methods.comparison import compare
 from exactdp.exact import working_precision
+from exactdp.mechanisms.additive.coordinate_rounding import Conditional
+from exactdp.mechanisms.additive.reach import Reach
+from exactdp.mechanisms.additive.vector import VectorNoise
 from exactdp.mechanisms.laws import DiscreteGaussian, DiscreteGaussianSum, Skellam
-from exactdp.mechanisms.protocols.federated.rounding import Conditional
-from exactdp.mechanisms.reach import Reach
-from exactdp.mechanisms.vector import VectorNoise
 
 
 def skellam(order: int, variance: float, square: float, total: float) -> float:

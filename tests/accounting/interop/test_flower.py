@@ -14,8 +14,8 @@ import pytest
 from exactdp import Enclosure, ParameterError
 from exactdp.interop import flower
 from exactdp.mechanisms import Binomial, DiscreteGaussian, Skellam
-from exactdp.mechanisms.protocols.federated import Encoding, error_bound
 from exactdp.mechanisms.samplers import SeededBits
+from exactdp.protocols.federated import Encoding, error_bound
 
 from . import flower_stand_in as stand_in
 

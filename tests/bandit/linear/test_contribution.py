@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from exactdp import ParameterError
 from exactdp.bandit.linear.contribution import Contribution
+from exactdp.mechanisms.additive.grid import fraction_bits, on_grid, squared_norm
+from exactdp.mechanisms.additive.rounded import RoundedReach
 from exactdp.mechanisms.laws import Skellam
-from exactdp.mechanisms.protocols.federated.grid import fraction_bits, on_grid, squared_norm
-from exactdp.mechanisms.rounded import RoundedReach
 from exactdp.mechanisms.samplers import SeededBits
 
 NUMBERS = st.floats(-1, 1, allow_nan=False)

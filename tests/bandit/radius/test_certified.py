@@ -11,8 +11,8 @@ from exactdp import ParameterError
 from exactdp.bandit.radius.certified import _failure, certified_radius
 from exactdp.bandit.radius.paper import discrete_laplace_scale, paper_radius
 from exactdp.bandit.radius.plan import ContinuousLaplace, Decoding, Plan
+from exactdp.mechanisms.additive.papers import theorem1
 from exactdp.mechanisms.laws.binomial import Binomial
-from exactdp.mechanisms.papers import theorem1
 
 SIGNIFICANCE = 1e-6
 RUNS = 4000

@@ -12,10 +12,10 @@ from exactdp.accounting.figure import Figure
 from exactdp.accounting.losses.sums import composed
 from exactdp.accounting.scenario import Use, scenarios
 from exactdp.exact.errors import DoesNotApplyError
-from exactdp.mechanisms.allocation import Allocation
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
-from exactdp.mechanisms.fixed_size import FixedSize
 from exactdp.mechanisms.sampled import RandomRate
+from exactdp.mechanisms.sampling.allocation import Allocation
+from exactdp.mechanisms.sampling.fixed_size import FixedSize
 
 _WIDTH, _CAP, _WORK = Fraction(1, 10**6), 6144, 0.1
 

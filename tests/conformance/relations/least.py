@@ -11,7 +11,7 @@ from conformance.relations.scenarios import spec
 
 from exactdp import ZCDP, ApproxDP, ParameterError, RenyiDP, Verdict
 from exactdp.exact import decimal_text
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.spec import parse
 from exactdp.verify import Claim, audit, calibrate, parse_claim
 from exactdp.verify.families import choose
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from exactdp.exact import decimal_text
 from exactdp.mechanisms import Mechanism
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.spec import parse
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="exactdp-relations-")
 

@@ -18,7 +18,7 @@ from exactdp.accounting.losses.product import Product
 from exactdp.accounting.participation.choices import Choices
 from exactdp.losses.lattice import Charged
 from exactdp.mechanisms import AdditiveNoise
-from exactdp.mechanisms.reach import Reach
+from exactdp.mechanisms.additive.reach import Reach
 from exactdp.verify import calibration
 
 

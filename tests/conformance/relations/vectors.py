@@ -20,7 +20,7 @@ from conformance.relations.scenarios import Cost, Scenario, Spec, spec
 
 from exactdp import Enclosure, Verdict
 from exactdp.accounting import compose
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.spec import parse
 from exactdp.verify import audit, parse_claim
 
 _REACH = {

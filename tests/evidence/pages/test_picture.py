@@ -7,8 +7,8 @@ import pytest
 from pages import picture
 from pages.missing import remaining_pure
 
-from exactdp.exact.canvas import load
-from exactdp.mechanisms import papers
+from exactdp.common.canvas import load
+from exactdp.mechanisms.additive import papers
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mpmath import mpf
 
 from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
-from exactdp.mechanisms.papers import InvertedScale
+from exactdp.mechanisms.additive.papers import InvertedScale
 
 scales = st.fractions(min_value=Fraction(1, 2), max_value=10**7, max_denominator=1000)
 

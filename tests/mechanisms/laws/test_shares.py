@@ -14,8 +14,8 @@ from exactdp.mechanisms import (
     PolyaDifference,
     Skellam,
 )
-from exactdp.mechanisms.papers import InvertedScale
-from exactdp.mechanisms.protocols.shuffle import Linear
+from exactdp.mechanisms.additive.papers import InvertedScale
+from exactdp.mechanisms.additive.shuffle import Linear
 
 SCALE = InvertedScale(10)
 LAWS: list[Law] = [

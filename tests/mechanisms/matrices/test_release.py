@@ -8,7 +8,7 @@ import pytest
 from exactdp import ParameterError, Verdict
 from exactdp.accounting import compose
 from exactdp.mechanisms import AdditiveNoise, Skellam
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.spec import parse
 from exactdp.verify import audit, parse_claim
 from exactdp.verify.certificate import certificate_of
 

@@ -11,13 +11,13 @@ from scipy import stats
 
 from exactdp import ParameterError
 from exactdp.mechanisms import Skellam
-from exactdp.mechanisms.aggregation.stream import play_stream
 from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from exactdp.mechanisms.matrices.columns import Table, Tree
 from exactdp.mechanisms.matrices.participation import Participation
-from exactdp.mechanisms.matrices.stream import PrefixSums
 from exactdp.mechanisms.samplers import SeededBits
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.spec import parse
+from exactdp.mechanisms.specs.stream import PrefixSums
+from exactdp.protocols.aggregation.stream import play_stream
 
 SPEC = "tree:steps={},sigma={},noise={},clients={},bits={}"
 

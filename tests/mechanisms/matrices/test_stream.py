@@ -4,10 +4,10 @@ import pytest
 
 from exactdp import ParameterError
 from exactdp.mechanisms.matrices.columns import Tree, buffered, prefix_root
-from exactdp.mechanisms.matrices.stream import PrefixSums
 from exactdp.mechanisms.samplers import SystemBits
-from exactdp.mechanisms.samplers.released import release
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.released import release
+from exactdp.mechanisms.specs.spec import parse
+from exactdp.mechanisms.specs.stream import PrefixSums
 
 
 def of(text):

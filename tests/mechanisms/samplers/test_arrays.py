@@ -17,8 +17,8 @@ from exactdp.mechanisms import (
     Polya,
     Skellam,
 )
+from exactdp.mechanisms.laws.arrays import draw_array, inversion, uniform_words
 from exactdp.mechanisms.samplers import SeededBits
-from exactdp.mechanisms.samplers.arrays import draw_array, inversion, uniform_words
 
 LAWS = [
     Skellam("0.3"),

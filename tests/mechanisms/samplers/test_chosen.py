@@ -9,8 +9,8 @@ import pytest
 from exactdp import ParameterError
 from exactdp.cli.main import main
 from exactdp.mechanisms.samplers import SeededBits, SystemBits
-from exactdp.mechanisms.samplers.released import release, simulated_release
-from exactdp.mechanisms.spec import parse
+from exactdp.mechanisms.specs.released import release, simulated_release
+from exactdp.mechanisms.specs.spec import parse
 
 SIZE = 20_000
 

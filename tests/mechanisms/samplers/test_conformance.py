@@ -19,7 +19,7 @@ from exactdp.mechanisms import (
     PolyaDifference,
     Skellam,
 )
-from exactdp.mechanisms.papers import InvertedScale
+from exactdp.mechanisms.additive.papers import InvertedScale
 from exactdp.mechanisms.samplers import (
     SeededBits,
     bernoulli_real,

@@ -13,20 +13,20 @@ import exactdp
 from exactdp import ParameterError
 from exactdp.cli.main import main
 from exactdp.mechanisms import AdditiveNoise, FiniteLaw, Skellam
-from exactdp.mechanisms.local_families import Reports
+from exactdp.mechanisms.local import reports
+from exactdp.mechanisms.local.local_families import Reports
 from exactdp.mechanisms.matrices.release import DiscreteMatrixNoise
 from exactdp.mechanisms.samplers import (
     NoSamplerError,
     SeededBits,
     SystemBits,
     release,
-    reports,
     share_of_noise,
     simulated_release,
 )
 from exactdp.mechanisms.samplers.bits import SimulatedInt
-from exactdp.mechanisms.spec import parse
-from exactdp.mechanisms.threshold import Thresholded
+from exactdp.mechanisms.selection.threshold import Thresholded
+from exactdp.mechanisms.specs.spec import parse
 
 
 def of(text):

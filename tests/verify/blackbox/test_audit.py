@@ -8,9 +8,10 @@ from known_samplers import laplace, modulo, of_law
 
 from exactdp import ApproxDP, ParameterError, PureDP, RenyiDP
 from exactdp.accounting import compose
-from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, Skellam, papers
+from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, Skellam
+from exactdp.mechanisms.additive import papers
 from exactdp.mechanisms.mechanism import RandomizedResponse
-from exactdp.mechanisms.pair import FinitePair
+from exactdp.mechanisms.pairs.pair import FinitePair
 from exactdp.verify.blackbox import Guessing, SampleVerdict, audit_sampler
 
 HALF = PureDP("0.5")

@@ -18,8 +18,8 @@ from exactdp.mechanisms import (
     Polya,
     PolyaDifference,
     Skellam,
-    papers,
 )
+from exactdp.mechanisms.additive import papers
 from exactdp.verify.blackbox import SampleVerdict, fit
 from exactdp.verify.blackbox.bins import EXPECTED, bins_of
 from exactdp.verify.blackbox.fit import _fit, _log_p_values

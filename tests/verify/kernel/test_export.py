@@ -10,7 +10,7 @@ from kernel_cases import GAUSSIANS, LISTS, NEAR, SAMPLED, theorem
 
 from exactdp import Verdict
 from exactdp.accounting.composition.composed import compose
-from exactdp.mechanisms.spec import parse_use
+from exactdp.mechanisms.specs.spec import parse_use
 from exactdp.verify import audit, parse_claim
 from exactdp.verify.certificate import certificate_of
 from exactdp.verify.checker.reading import read

@@ -7,7 +7,7 @@ import pytest
 from kernel_cases import theorem, with_tools
 
 from exactdp.accounting.composition.composed import compose
-from exactdp.mechanisms.spec import parse_use
+from exactdp.mechanisms.specs.spec import parse_use
 from exactdp.verify.kernel import NotWrittenError
 from exactdp.verify.kernel.forms import recognise
 from exactdp.verify.kernel.stated import stated

@@ -1,0 +1,1 @@
+"""What every folder uses and is no number: files, tables, caches, suggestions, workers."""

@@ -1,0 +1,1 @@
+"""What users randomise themselves, told one by one or shuffled."""

@@ -1,0 +1,1 @@
+"""What two neighbouring datasets lead to: pairs of distributions, shifted, listed or read."""

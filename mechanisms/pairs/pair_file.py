@@ -1,0 +1,117 @@
+"""A user's own pair of laws, read from a CSV file.
+
+    outcome,p,q
+    yes,0.6,0.4
+    no,0.4,0.6
+
+The header names the three columns, in any order; every other line is one outcome, with its exact
+probability under each of two neighbouring datasets, as a decimal or a ratio. Blank lines are
+skipped.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+from ...exact.number import ExactInput, ParameterError, exact
+from .named_file import read_named
+from .pair import FinitePair
+
+_COLUMNS = ("outcome", "p", "q")
+_LARGEST_FILE = 10_000_000  # bytes
+_MOST_OUTCOMES = 100_000
+_LONGEST_OUTCOME = 200  # characters
+_LARGEST_DENOMINATOR = 8192  # bits, of all probabilities together
+
+
+def read_pair(path: str | Path, slack: ExactInput = 0) -> FinitePair:
+    """Read the pair in this file; slack as in `FinitePair`.
+
+    Raises ParameterError, with the file and the line, for anything but such a table: a missing
+    or repeated column or outcome, a probability that is not an exact number in 0..1, a column
+    that does not sum to 1 (to within `slack`), or a file beyond the limits above.
+    """
+    outcomes: dict[str, int] = {}
+    columns: dict[str, list[ExactInput]] = {"p": [], "q": []}
+    common = 1
+    for line, row in _rows(Path(path)):
+        where = f"{path}, line {line}"
+        outcome = row["outcome"]
+        if not outcome or len(outcome) > _LONGEST_OUTCOME:
+            raise ParameterError(
+                f"{where}: the outcome must be text of 1 to {_LONGEST_OUTCOME} characters"
+            )
+        if outcome in outcomes:
+            raise ParameterError(
+                f"{where}: outcome {outcome!r} stands on line {outcomes[outcome]} already"
+            )
+        outcomes[outcome] = line
+        if len(outcomes) > _MOST_OUTCOMES:
+            raise ParameterError(f"{where}: more than {_MOST_OUTCOMES} outcomes")
+        for name, column in columns.items():
+            mass = _probability(row[name], name, where)
+            column.append(mass)
+            common = math.lcm(common, mass.denominator)
+            if common.bit_length() > _LARGEST_DENOMINATOR:
+                raise ParameterError(
+                    f"{where}: the common denominator of all probabilities exceeds "
+                    f"{_LARGEST_DENOMINATOR} bits"
+                )
+    if not outcomes:
+        raise ParameterError(f"{path}: no outcomes below the header")
+    try:
+        return FinitePair(tuple(outcomes), tuple(columns["p"]), tuple(columns["q"]), slack)
+    except ParameterError as error:
+        raise ParameterError(f"{path}: {error}") from error
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    header: list[str] | None = None
+    for line, cells in lines(path):
+        if header is None:
+            header = cells
+            if sorted(header) != sorted(_COLUMNS):
+                raise ParameterError(
+                    f"{path}, line {line}: the header must name the columns "
+                    f"outcome, p and q, got {','.join(header)[:60]!r}"
+                )
+        elif len(cells) != len(_COLUMNS):
+            raise ParameterError(
+                f"{path}, line {line}: {len(_COLUMNS)} cells are needed, got {len(cells)}"
+            )
+        else:
+            yield line, dict(zip(header, cells, strict=True))
+    if header is None:
+        raise ParameterError(f"{path}: the file is empty; its header must be outcome,p,q")
+
+
+def lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The cells of a small CSV file, line by line with its number, without blank lines."""
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    try:
+        for cells in reader:
+            stripped = [cell.strip() for cell in cells]
+            if any(stripped):
+                yield reader.line_num, stripped
+    except csv.Error as error:
+        raise ParameterError(f"{path}, line {reader.line_num}: {error}") from error
+
+
+def read_text(path: Path) -> str:
+    """The text of a small UTF-8 file. Raises ParameterError, with the path, where there is none."""
+    try:
+        return read_named(path, _LARGEST_FILE).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ParameterError(f"{path}: not text in UTF-8") from error
+
+
+def _probability(text: str, name: str, where: str) -> Fraction:
+    try:
+        return exact(text, name, at_least=0, at_most=1)
+    except ParameterError as error:
+        raise ParameterError(f"{where}: {error}") from error

@@ -1,0 +1,136 @@
+"""Batches of a fixed size: so many of all users, without replacement; neighbours replace one.
+
+*One use.* Let mu be the law of the output on a batch without the user, nu and nu' that on one with
+the user's old and new data, q = size/population. What is released is (1-q) mu + q nu against (1-q)
+mu + q nu'. With H_g(P, Q) = sup over S of P(S) - g Q(S), g = 1 + q (t - 1) >= 1 and b = g/t <= 1,
+
+    H_g = q H_t(nu, (1-b) mu + b nu') <= q [(1-b) H_t(nu, mu) + b H_t(nu, nu')] <= q h(t),
+
+h the largest H_t of two batches in which one user is replaced: a batch without the user is one with
+the user replaced by any other (Balle, Barthe, Gaboardi, "Privacy amplification by
+subsampling", NeurIPS 2018). Where all others have the user's new data that is met, by ((1-q) Q +
+q P, Q) for the mechanism's own pair (P, Q): pure epsilon, delta and epsilon of *one* use are exact.
+
+*Several uses.* That pair says nothing of g < 1, where the same bound holds of the other dataset
+first: datasets that are the worst for one use need not be so for many (Lebeda, Regehr, Kamath,
+Steinke, "Avoiding pitfalls for privacy accounting of subsampled mechanisms under composition",
+2024). What has the profile q h(t) for g >= 1 *both ways round* dominates all datasets
+(`TwoWayPair`); that all others have the new data throughout is what certainly may happen: bounds
+from above and from below. Pure epsilon adds up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import ClassVar
+
+from attrs import field, frozen
+
+from ...exact.number import ExactInput, ParameterError, whole
+from ..continuous import ContinuousNoise
+from ..fields.schema import INNER, key
+from ..laws.closed_forms import table_of
+from ..mechanism import AdditiveNoise, Mechanism, RandomizedResponse
+from ..pairs.pair import Pair, ResponsePair, SampledPair, TwoWayPair
+from ..pairs.shift_pair import ShiftPair
+from ..sampled import read_share
+
+
+def _symmetric(mechanism: Mechanism) -> Mechanism:
+    if isinstance(mechanism, RandomizedResponse):
+        return mechanism
+    if isinstance(mechanism, ContinuousNoise) and mechanism.rate == 1:
+        return mechanism
+    if isinstance(mechanism, AdditiveNoise) and mechanism.modulus is None:
+        law = mechanism.law
+        if law.symmetric and law.log_concave and table_of(law) is None:
+            return mechanism
+    raise ParameterError(
+        "fixed-size needs symmetric log-concave noise without a modulus, or randomized response: "
+        "of other mechanisms it is not known what dominates them"
+    )
+
+
+def _size(value: ExactInput) -> int:
+    """A whole number from 1."""
+    return whole(value, "fixed-size", at_least=1)
+
+
+@frozen
+class FixedSize:
+    """Batches of `size` out of `population` users.
+
+    mechanism: of one batch, for neighbours replace. size, population: whole numbers.
+    Raises ParameterError for a batch larger than the population.
+
+    >>> from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
+    >>> import exactdp
+    >>> batch = FixedSize(AdditiveNoise(DiscreteLaplace(10)), size=10, population=1000)
+    >>> exactdp.mechanism(batch).epsilon(delta=0) < "0.0011"
+    True
+    """
+
+    mechanism: Mechanism = field(converter=_symmetric, metadata=INNER)
+    size: int = field(converter=_size, metadata=key("users in a batch"))
+    population: int = field(converter=_size, metadata=key("users in all"))
+
+    neighbours: ClassVar[str] = "replace"
+    kind = "fixed-size"
+
+    def spec_keys(self) -> dict[str, object]:
+        """What specs say of it (see `schema`)."""
+        return {"mechanism": self.mechanism, "fixed-size": f"{self.size}/{self.population}"}
+
+    def __attrs_post_init__(self) -> None:
+        if self.size > self.population:
+            raise ParameterError(
+                f"fixed-size must be at most all users, got {self.size}/{self.population}"
+            )
+
+    @property
+    def sampling(self) -> str:
+        """How users are sampled, in words."""
+        return f"subsampling without replacement: {self.size} of {self.population} users"
+
+    @property
+    def rate(self) -> Fraction:
+        """The share of users in a batch."""
+        return Fraction(self.size, self.population)
+
+    def pairs(self) -> Iterable[Pair]:
+        """One that dominates all, also over several uses; the mechanism's own in full batches."""
+        if self.rate == 1:
+            return self.mechanism.pairs()
+        return [TwoWayPair(pair) for pair in self.attained()]
+
+    def attained(self) -> list[SampledPair]:
+        """What certain neighbours attain, throughout."""
+        found = []
+        for pair in self.mechanism.pairs():
+            assert isinstance(pair, ShiftPair | ResponsePair)
+            found.append(SampledPair(pair, self.rate, True))
+        return found
+
+    def reversed(self) -> Mechanism:
+        return self
+
+
+@frozen
+class WithoutReplacement:
+    """Batches of so many of all users, each batch as likely: a `Scheme`."""
+
+    size: ExactInput
+    population: ExactInput
+
+    neighbours: ClassVar[str] = "replace"
+    why: ClassVar[str] = "all datasets have as many users"
+
+    @staticmethod
+    def read(text: str) -> WithoutReplacement:
+        """SIZE/POPULATION."""
+        return WithoutReplacement(*read_share(text, "fixed-size", "SIZE/POPULATION"))
+
+    def of(self, mechanism: Mechanism) -> FixedSize:
+        """What dominates all neighbours, both ways round."""
+        return FixedSize(mechanism, self.size, self.population)

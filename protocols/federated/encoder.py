@@ -1,0 +1,178 @@
+"""What a client sends for a real vector, and how the server reads the sum: R and A for vectors.
+
+Clip in L2, rotate at random, scale, round, add a share of noise, reduce mod 2^bits; then centre the
+residues of the sum, unscale, rotate back, divide. (Kairouz, Liu, Steinke, ICML 2021, Algorithms 1
+and 2; `DistributedDpSumFactory` in TensorFlow Federated.)
+
+What privacy rests on is exact: for every input there is a vector y of norm at most clip scale (in
+exact integers, see `grid`), a function of the input and the public seed, that is rounded at random
+with exactly the stated probabilities, to integers whose squared norm is at most
+`squared_sensitivity` (checked for each vector); the noise is drawn exactly (`samplers.arrays`).
+Floats only decide which y stands for which input.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from attrs import field, frozen
+from numpy.typing import ArrayLike, NDArray
+
+from ...exact.number import ExactInput, ParameterError, positive, whole
+from ...mechanisms.additive.coordinate_rounding import Rounding, read_rounding
+from ...mechanisms.additive.grid import fraction_bits, on_grid
+from ...mechanisms.laws.arrays import draw_array
+from ...mechanisms.laws.law import Law
+from ...mechanisms.samplers.bits import RandomBits
+from . import rotation
+
+_LARGEST_DIMENSION = 1 << 26
+Floats = NDArray[np.float64]
+Words = NDArray[np.uint64]
+
+
+def _clip(value: ExactInput) -> Fraction:
+    return positive(value, "clip")
+
+
+def _scale(value: ExactInput) -> Fraction:
+    return positive(value, "scale")
+
+
+def _dimension(value: ExactInput) -> int:
+    return whole(value, "dimension", at_least=1, at_most=_LARGEST_DIMENSION)
+
+
+def _bits(value: ExactInput) -> int:
+    return whole(value, "bits", at_least=1, at_most=32)
+
+
+@frozen(slots=False)
+class Encoding:
+    """How real vectors become integers mod 2^bits, and back.
+
+    clip        the largest L2 norm; longer vectors are made shorter
+    scale       by which they are multiplied before rounding
+    dimension   of the vectors; what is sent has `size` coordinates, the next power of two
+    bits        each coordinate is sent mod 2^bits, 1 to 32
+    rounding    "stochastic", "conditional:0.6065" or "nearest" (see `rounding`)
+    seed        of the random signs: public, the same for all, drawn independently of the data
+
+    Raises ParameterError for what is out of range.
+
+    >>> import numpy as np
+    >>> from exactdp.mechanisms import Skellam
+    >>> from exactdp.mechanisms.samplers import SeededBits
+    >>> encoding = Encoding(clip=1, scale=64, dimension=5, bits=16, rounding="conditional:0.6065")
+    >>> encoding.size, encoding.squared_sensitivity
+    (8, 4163)
+    >>> clients = np.array([[0.5, 0, 0.1, 0, 0], [0.3, 0, 0, 0.2, 0]])
+    >>> bits = SeededBits(1)  # of a simulation; SystemBits() where the sum is released
+    >>> messages = [encoding.encode(each, bits, Skellam(variance=2)) for each in clients]
+    >>> total = sum(messages) % 2**16
+    >>> error = encoding.decode(total, len(clients)) - clients.mean(axis=0)
+    >>> bool(abs(error).max() < 0.1)
+    True
+    """
+
+    clip: Fraction = field(converter=_clip)
+    scale: Fraction = field(converter=_scale)
+    dimension: int = field(converter=_dimension)
+    bits: int = field(converter=_bits)
+    rounding: Rounding = field(converter=read_rounding)
+    seed: bytes = b""
+
+    def __attrs_post_init__(self) -> None:
+        if fraction_bits(self.bound) < 0:
+            raise ParameterError("clip times scale must be below 2^46")
+
+    @property
+    def size(self) -> int:
+        """How many coordinates are sent."""
+        return rotation.padded(self.dimension)
+
+    @property
+    def modulus(self) -> int:
+        """2^bits."""
+        return 1 << self.bits
+
+    @property
+    def bound(self) -> Fraction:
+        """clip scale: no vector that is rounded is longer."""
+        return self.clip * self.scale
+
+    @cached_property
+    def squared_sensitivity(self) -> int:
+        """No integer vector of a client, before noise, has a larger squared L2 norm."""
+        return self.rounding.squared_bound(self.bound, self.size)
+
+    def integers(self, vector: ArrayLike, bits: RandomBits) -> NDArray[np.int64]:
+        """Clipped, rotated, scaled and rounded.
+
+        vector: `dimension` finite numbers. bits: for the rounding; `SystemBits()` where the sum is
+        released, `SeededBits(seed)` in a simulation. Raises ParameterError for a vector that is
+        none.
+        """
+        y = self.point(vector)
+        fraction = fraction_bits(self.bound)
+        return self.rounding(y, fraction, self.squared_sensitivity, bits)
+
+    def point(self, vector: ArrayLike) -> NDArray[np.int64]:
+        """y of the module's first lines, in units of 2^-fraction: its norm is at most `bound`."""
+        given = np.asarray(vector, dtype=np.float64)
+        if given.shape != (self.dimension,):
+            raise ParameterError(
+                f"vector must have {self.dimension} coordinates, got the shape {given.shape}"
+            )
+        if not np.isfinite(given).all():
+            raise ParameterError("vector must have finite coordinates")
+        rotated = rotation.rotate(clipped(given, float(self.clip)), self.seed)
+        return on_grid(rotated * float(self.scale), self.bound, fraction_bits(self.bound))
+
+    def encode(self, vector: ArrayLike, bits: RandomBits, share: Law | None = None) -> Words:
+        """What a client sends: `integers` plus a share of the noise in each coordinate, mod 2^bits.
+
+        share: the law of one client's share; None for none. Raises ParameterError as `integers`,
+        and for a share without an exact sampler.
+        """
+        found = self.integers(vector, bits)
+        if share is not None:
+            found += draw_array(share, bits, self.size)  # what overflows wraps mod 2^64: the same
+        return self.residues(found)
+
+    def residues(self, integers: NDArray[np.int64]) -> Words:
+        """Reduced mod 2^bits."""
+        return integers.view(np.uint64) & np.uint64(self.modulus - 1)
+
+    def decode(self, total: ArrayLike, clients: ExactInput) -> Floats:
+        """The mean of the vectors of so many clients, from the sum of their messages mod 2^bits.
+
+        total: `size` integers in 0, ..., 2^bits - 1. They are read as integers between -2^(bits-1)
+        and 2^(bits-1) - 1: right unless a sum of a coordinate lies beyond. Raises ParameterError
+        for a sum that is none.
+        """
+        count = whole(clients, "clients", at_least=1)
+        residues = np.asarray(total)
+        if residues.shape != (self.size,) or residues.dtype.kind not in "ui":
+            raise ParameterError(f"total must be an array of {self.size} integers")
+        if residues.min() < 0 or residues.max() >= self.modulus:
+            raise ParameterError(f"total must lie between 0 and 2^bits - 1 = {self.modulus - 1}")
+        centred = residues.astype(np.int64)
+        centred -= self.modulus * (centred >= self.modulus // 2)
+        mean = rotation.unrotate(centred.astype(np.float64), self.seed, self.dimension)
+        return mean / float(self.scale * count)
+
+
+def clipped(vector: Floats, clip: float) -> Floats:
+    """The vector, or one of the same direction and norm `clip`, in floats."""
+    largest = float(np.abs(vector).max())
+    if largest == 0:
+        return vector
+    scaled = vector / largest  # so that no square overflows or is lost
+    norm = largest * math.sqrt(float(scaled @ scaled))
+    if norm <= clip:
+        return vector
+    return scaled * (clip / math.sqrt(float(scaled @ scaled)))
