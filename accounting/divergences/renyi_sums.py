@@ -95,7 +95,7 @@ class RenyiSums:
         low, high = self.bulk(_rounded(order))
         if powers and self.rate < 1 and high - low > _MOST_SEARCHED:
             raise DoesNotApplyError(f"{high - low} outcomes are too many to search all orders")
-        spend(_ORDER + _TERM * (high - low) * (powers + 2))
+        spend(_ORDER)
         sums = moments(*self.between(low, high), ball(order), powers)
         for power in range(powers + 1):
             rest = self._left(order, low, power) + self._right(high, power)
@@ -260,6 +260,7 @@ class RenyiSums:
 
 def moments(masses: Sequence[arb], losses: Sequence[arb], order: arb, powers: int) -> list[arb]:
     """sum P e^((order-1) L) L^j for j = 0, ..., powers, of P's masses and the losses."""
+    spend(_TERM * len(masses) * (powers + 2))
     sums = [arb(0)] * (powers + 1)
     for mass, loss in zip(masses, losses, strict=True):
         term = mass * ((order - 1) * loss).exp()

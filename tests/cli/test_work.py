@@ -110,3 +110,11 @@ def test_work_ends_where_no_digits_tell_an_epsilon_from_zero(tmp_path):
     releases = exactdp.mechanism(f"pmf:file={tmp_path / 'table.csv'},neighbours=add-remove*3")
     answer = releases.epsilon(delta)
     assert answer.lower == 0 <= answer.upper < Decimal("1e-20")
+
+
+@pytest.mark.contract
+def test_work_ends_the_search_for_rho_over_many_residues():
+    """Every order sums over all 40,000 of them."""
+    noise = exactdp.mechanism("discrete-gaussian:sigma2=0.05,sensitivity=3,modulus=40000")
+    answer = noise.zcdp(budget=1_000_000)
+    assert 0 <= answer.lower <= 90 <= answer.upper  # 3^2/(2 * 0.05), as unreduced
