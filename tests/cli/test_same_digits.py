@@ -61,7 +61,8 @@ COMMANDS = [
     "compose gaussian:sigma=2*10 laplace:scale=4*3 skellam:variance=30*3 --delta 1e-6 --width 1e-4",
     "compose gaussian:sigma=2*100 laplace:scale=10*50 --delta 1e-6 --order 2",
     "compose gaussian:sigma=2,fixed-size=10/1000*10 --delta 1e-6",
-    "compose gaussian:sigma=2,poisson=1/10*5 laplace:scale=3*5 --delta 1e-6",
+    "compose gaussian:sigma=2,neighbours=add-remove,poisson=1/10*5 "
+    "laplace:scale=3,neighbours=add-remove*5 --delta 1e-6",
     "compose gaussian:sigma=3*10 --delta 1e-6 --order 2 --order 32 --pure",
     "compose guarantee:approx:1,1e-6*4 --delta 1e-5",
     "compose guarantee:gdp:1/2*4 gaussian:sigma=3*4 --delta 1e-6",
