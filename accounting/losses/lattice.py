@@ -48,7 +48,7 @@ class LatticeTail:
         unit = ball(lattice.unit)
         self.step = unit * ball(lattice.step)
         self.origin = unit * ball(lattice.origin) + composite.shift()
-        # may losses be told from an exact level?
+        # exact losses can be told from an exact level
         self.is_exact = isinstance(lattice.unit, Fraction) and composite.shift() == 0
         self.escaping, self.missing = ball(composite.infinite), composite.missing()
         # below the mean no small c is needed, which many nodes are
@@ -88,7 +88,7 @@ class LatticeTail:
 
     def _tails(self, loss: arb) -> tuple[arb, arb]:
         """P(L >= loss) and Q(L >= loss), both finite."""
-        spend(len(self.nodes) * ctx.prec / 30)  # units: measured
+        spend(len(self.nodes) * ctx.prec / 30)  # microseconds, as measured
         p, q = arb(0), arb(0)
         for s, value_p, value_q in self.nodes:
             wave = (s * -loss).exp()

@@ -5,7 +5,7 @@ the noise: of one law in every coordinate (`law`), of which n shares make the wh
 
     skellam:variance=v,l2=g,dimension=...,rounding=stochastic,neighbours=add-remove,modulus=2^bits
 
-(`mechanisms.additive.vector`, `rounded`), or discrete-laplace:scale=..., the same otherwise:
+(see `mechanisms.additive.vector`), or discrete-laplace:scale=..., the same otherwise:
 neighbours differ by one user, whose vector is there or all zeros; her share of the noise is in
 both. As the noise does not depend on n, all batches are this one mechanism, with one certificate.
 Where one user's data are replaced, that is zeroed and filled in again: 2 epsilon, and
