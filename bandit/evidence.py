@@ -19,13 +19,13 @@ from typing import Any, TypeAlias
 from attrs import frozen
 
 from ..accounting.composition.composed import Composition, compose
-from ..accounting.envelope.unit import unit_parameter
 from ..common.content_cache import ContentCache
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError
 from ..mechanisms.additive.protocol import SumProtocol, Trust
 from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
+from ..mechanisms.laws.gaussian_envelope import unit_parameter
 from ..mechanisms.mechanism import AdditiveNoise
 from ..verify.audit import Verdict, audit
 from ..verify.certificate import Certificate, MismatchError

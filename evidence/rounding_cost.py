@@ -12,7 +12,7 @@ needs unrounded for the same epsilon at the same delta:
     published     stochastic rounding as if to the longest vector, (c + sqrt(d))^2
     conditional   the published bound with beta = e^(-1/2)
     nearest       min(c + sqrt(d)/2, 2c)^2
-    renyi         stochastic rounding by `envelope.rounded_renyi`, Skellam noise
+    renyi         stochastic rounding by `laws.rounded_envelope.rounded_renyi`, Skellam noise
     best          the same by `rounding.rounded`
     gaussian      Gaussian noise, unrounded, by its exact profile
 

@@ -15,8 +15,6 @@ from attrs import evolve
 
 from ..accounting.composition.composed import Composition, Use, compose
 from ..accounting.composition.vectors import MOST_MOVES, least_tilt, rounded_at_random, sides_of
-from ..accounting.envelope.rounded import rounded_distance
-from ..accounting.envelope.unit import NoEnvelopeError
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import decimal_text
 from ..exact.rounding import to_digits
@@ -26,6 +24,8 @@ from ..mechanisms.continuous import ContinuousNoise, Shape
 from ..mechanisms.dominating import dominated
 from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
+from ..mechanisms.laws.gaussian_envelope import NoEnvelopeError
+from ..mechanisms.laws.rounded_envelope import rounded_distance
 from ..mechanisms.laws.skellam import Skellam
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism
 from ..mechanisms.sampling.allocation import allocation

@@ -13,11 +13,11 @@ Proposition 12),
     epsilon <= D + log(1/(a delta))/(a-1) + log(1 - 1/a),
     delta <= e^((a-1)(D - epsilon)) (a-1)^(a-1) / a^a.
 
-*By a Gaussian.* Noise that a Gaussian dominates (`envelope.unit`) still does when its users are
-sampled, and in every list: post-processing passes through mixtures and products. Also where it is
-reduced mod m. Uses that are mu_i-GDP are mu-GDP together with mu^2 = sum of mu_i^2 (`together`),
-whose rho is mu^2/2 and whose divergences are a mu^2/2; sampled or not, since who takes part is the
-same on both sides.
+*By a Gaussian.* Noise that a Gaussian dominates (`laws.gaussian_envelope`) still does when its
+users are sampled, and in every list: post-processing passes through mixtures and products. Also
+where it is reduced mod m. Uses that are mu_i-GDP are mu-GDP together with mu^2 = sum of mu_i^2
+(`together`), whose rho is mu^2/2 and whose divergences are a mu^2/2; sampled or not, since who
+takes part is the same on both sides.
 
 *By cells* (`grid.orders`) divergences are known from both sides.
 """
@@ -38,6 +38,7 @@ from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ball
 from ...exact.precision import enclose, refine
 from ...mechanisms.continuous import ContinuousNoise, Shape
+from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError, distance
 from ...mechanisms.mechanism import (
     AdditiveNoise,
     Mechanism,
@@ -48,7 +49,6 @@ from ...mechanisms.mechanism import (
 from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.conversion import zcdp_to_delta, zcdp_to_epsilon
 from ..divergences.gaussian_dp import of_pure, root_of, squared
-from ..envelope.unit import NoEnvelopeError, distance
 from ..figure import MU, PURE, RHO, Figure, meeting
 from ..grid.orders import renyi_by_cells
 from ..losses.continuous import profile

@@ -3,19 +3,19 @@
 *Rounded at random* before integer noise is added; neighbours differ by one user, added or removed,
 both ways round. The least of two (proofs: `docs/rounding.md`):
 
-- Rényi: `envelope.rounded_renyi`, which adds up over uses, also adaptive ones.
-- Gaussian, where the dimension is known: `envelope.rounded_distance`. With b the mass that all uses
-  together miss there is a law G, (1 - b) G <= P <= G + b, that the Gaussians dominate, so that with
-  their profile delta_G
+- Rényi: `laws.rounded_envelope.rounded_renyi`, which adds up over uses, also adaptive ones.
+- Gaussian, where the dimension is known: `laws.rounded_envelope.rounded_distance`. With b the mass
+  that all uses together miss there is a law G, (1 - b) G <= P <= G + b, that the Gaussians
+  dominate, so that with their profile delta_G
 
       P(S) - e^eps Q(S) <= delta_G(eps) + b,    Q(S) - e^eps P(S) <= delta_G(eps + log(1 - b)).
 
   The first is of the sampled Gaussians where the user is removed, the second where one is added.
 
 *Binomial noise*, which has no Gaussian envelope of its own: each use is that of a law which has
-one, but for a little mass (`envelope.trimmed`). A coordinate that v does not move tells nothing, so
-that d of them count at most, and K uses, sampled or not, adaptive ones included, are within s = K d
-tau in total variation on either side:
+one, but for a little mass (`laws.trimmed_envelope`). A coordinate that v does not move tells
+nothing, so that d of them count at most, and K uses, sampled or not, adaptive ones included, are
+within s = K d tau in total variation on either side:
 
     P(S) <= P'(S) + s <= e^eps Q'(S) + delta_G(eps) + s <= e^eps Q(S) + delta_G(eps) + (1 + e^eps) s
 
@@ -38,11 +38,11 @@ from ...exact.precision import enclose, working_precision
 from ...mechanisms.additive.reach import Reach
 from ...mechanisms.additive.vector import VectorNoise
 from ...mechanisms.laws.binomial import Binomial
+from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError, distance_at
 from ...mechanisms.laws.law import Law
+from ...mechanisms.laws.rounded_envelope import rounded_distance, rounded_renyi
+from ...mechanisms.laws.trimmed_envelope import trimmed
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
-from ..envelope.rounded import rounded_distance, rounded_renyi
-from ..envelope.trimmed import trimmed
-from ..envelope.unit import NoEnvelopeError, distance_at
 from ..figure import Figure, read_epsilon, read_failure, read_order
 from ..losses.continuous import profile
 from ..losses.continuous.inversion import Parts

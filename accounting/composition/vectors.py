@@ -32,9 +32,9 @@ from ...mechanisms.additive.vector import VectorNoise, vector
 from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.dominating import Dominating, Parts, Profiled, RenyiCurve, dominated
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
+from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError, distance
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay, either_way
 from ...mechanisms.sampled import RandomRate, bare
-from ..envelope.unit import NoEnvelopeError, distance
 from ..figure import PURE, RHO, Figure
 from ..scenario import Use
 from . import divergence

@@ -30,7 +30,7 @@ the last ones too, as these are then at least as steep as R, and at most as r.
 *Pure epsilon.* No pair of that is less private than randomized response, which is 2 z(e^epsilon/(1
 + e^epsilon))-GDP: its only vertex.
 
-*Shifted laws* with `curvature_falls`: `accounting.envelope.unit`.
+*Shifted laws* with `curvature_falls`: `mechanisms.laws.gaussian_envelope`.
 
 *From the privacy profile*, where nothing else tells mu: delta(epsilon) of a mechanism, the larger
 of both ways round, against that of N(mu, 1) and N(0, 1).
@@ -65,10 +65,10 @@ from ...exact.precision import enclose, enclose_between, working_precision
 from ...exact.roots import halved
 from ...exact.rounding import is_infinite
 from ...exact.square_root import SquareRoot, square_root
+from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError, largest_window, unit_parameter
+from ...mechanisms.laws.normal import quantile, upper
 from ...mechanisms.pairs.pair import Pair, ResponsePair, TwoWayPair
 from ...mechanisms.pairs.shift_pair import ShiftPair
-from ..envelope.cells import quantile, upper
-from ..envelope.unit import NoEnvelopeError, largest_window, unit_parameter
 from ..figure import PURE, RHO, Figure
 from .finite_sums import Listed, dominating, is_listed, listed, unreduced
 from .largest_loss import largest_loss

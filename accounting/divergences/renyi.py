@@ -13,7 +13,7 @@ another proof). With g(x) = s x, P being Q moved by d and K the logarithm of Q's
 
 which for a Gaussian is met at s = d/variance. rho is at least D_1, as D_a rises in a.
 
-*From above*, a Gaussian: noise of unit parameter mu is mu d-GDP (`accounting.envelope`), so that
+*From above*, a Gaussian: noise of unit parameter mu is mu d-GDP (`laws.gaussian_envelope`), so that
 D_a is at most a (mu d)^2/2.
 """
 
@@ -30,9 +30,9 @@ from ...exact.number import ball
 from ...exact.precision import enclose, enclose_between
 from ...mechanisms.laws.closed_forms import RationalRenyi
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
+from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError, unit_parameter
 from ...mechanisms.pairs.pair import MixturePair, Pair, SampledPair, TwoWayPair
 from ...mechanisms.pairs.shift_pair import ShiftPair, WrappedPair
-from ..envelope.unit import NoEnvelopeError, unit_parameter
 from .finite_sums import (
     best_event,
     image_excess,

@@ -41,7 +41,7 @@ from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import floor_of, upper_float, working_precision
 from ...losses.cells import Cell, Cells, Reals, listed_cells
-from ..envelope.cells import upper
+from ...mechanisms.laws.normal import upper
 from ..losses.law import LossLaw
 
 _BITS = 128

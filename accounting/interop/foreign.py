@@ -20,7 +20,7 @@ V = n sigma^2 and tau = 10 sum_{k=1}^{n-1} e^(-2 pi^2 sigma^2 k/(k+1)), the leas
     alpha s/2V + tau d,   alpha/2 (s/V + 2 a tau/sqrt(V) + tau^2 d),   alpha/2 (sqrt(s/V) +
     tau sqrt(d))^2.
 
-Neither paper's bound is needed: `accounting.envelope`.
+Neither paper's bound is needed: `laws.gaussian_envelope`.
 """
 
 from __future__ import annotations

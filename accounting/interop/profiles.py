@@ -22,9 +22,9 @@ from flint import arb, ctx
 from ...exact import ball, spend, working_precision
 from ...exact.precision import enclose
 from ...exact.roots import first_met_near, float_root
+from ...mechanisms.laws.normal import upper
 from ...mechanisms.pairs.listed_pair import ListedPair, Masses
 from ..divergences.privacy_profile import Event, overlooked, shortfall, value_at
-from ..envelope.cells import upper
 from ..losses.listed import of_profile
 
 _BITS = 256

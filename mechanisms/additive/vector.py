@@ -13,7 +13,7 @@ points, and both are linear between the same ones. Moving one coordinate after t
 becomes at most 1 - T_|v1|(a), and so on. So (X + v, X) is at least as private as (X + |v|_1, X) in
 one dimension; by Blackwell's theorem it is post-processing of it, sampled or not.
 
-*The Gaussian envelope, from above*: N(mu |v|_2, 1) against N(0, 1) (`accounting.envelope`).
+*The Gaussian envelope, from above*: N(mu |v|_2, 1) against N(0, 1) (`laws.gaussian_envelope`).
 
 *From below*: any v within reach. Its coordinates are as many uses of one number.
 

@@ -53,7 +53,7 @@ class Skellam(Law):
     example = "variance=100"
     additive = "variance"
     falls_off_axis = True
-    curvature_falls = "by the equation of ratios of Bessel functions: see `accounting.envelope`"
+    curvature_falls = "by the equation of ratios of Bessel functions: see `laws.gaussian_envelope`"
     calibrated = Calibrated(
         "variance",
         2,

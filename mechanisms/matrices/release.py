@@ -13,7 +13,7 @@ Thakurta, NeurIPS 2022, Theorem 2.1).
 send vectors of whole numbers: what the users' shares under secure aggregation make. Row i moves by
 a vector v_i that may depend on the rows before, with the sum of |v_i|^2 at most sens^2 on every
 path. Given the rows before, it is post-processing of a Gaussian pair at the distance mu |v_i|, mu
-the `unit_parameter` of the law (`accounting.envelope`); and uses of Gaussian DP whose parameters
+the `unit_parameter` of the law (`laws.gaussian_envelope`); and uses of Gaussian DP whose parameters
 are chosen on the way, their squares never adding up to more than m^2, are m-GDP together (Smith,
 Thakurta, "Fully adaptive composition for Gaussian differential privacy", 2022; Koskela, Tobaben,
 Honkela, "Individual privacy accounting with Gaussian differential privacy", ICLR 2023). So it is

@@ -17,8 +17,8 @@ import pytest
 from certificates import certified, check, edited
 
 from exactdp import Verdict, audit, certify
-from exactdp.accounting.envelope.rounded import rounded_distance
 from exactdp.mechanisms import laws as known_laws
+from exactdp.mechanisms.laws.rounded_envelope import rounded_distance
 from exactdp.verify.checker import laws
 from exactdp.verify.checker.__main__ import main as checker
 from exactdp.verify.checker.rounded import Rounded

@@ -15,7 +15,7 @@ log p(k+1) does not rise in k >= 0 (discrete Gaussian, Skellam, discrete Laplace
 falling in k >= 1, and as mu the largest of t(k) - t(k-d), k from d/2 + 1/2 to 3d/2 + 1/2, where
 t(1-k) = -t(k). Laplace: 2 Phi^-1(1 - e^(-e/2)/2), by the half-line in the middle. Randomized
 response: by its only vertex, and what is as pure is no dearer. The proofs are in
-`accounting/envelope/` and `accounting/divergences/gaussian_dp.py`.
+`mechanisms/laws/` and `accounting/divergences/gaussian_dp.py`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
 
-from ...accounting.envelope.unit import unit_parameter
 from ...accounting.interop.foreign import published_renyi
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
@@ -16,6 +15,7 @@ from ...exact.precision import enclose, refine
 from ...mechanisms.additive.reach import Reach
 from ...mechanisms.additive.vector import VectorNoise
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
+from ...mechanisms.laws.gaussian_envelope import unit_parameter
 from ...mechanisms.laws.law import Law
 from ...mechanisms.laws.skellam import Skellam
 from .finding import Finding, Scope, claim, holds, require

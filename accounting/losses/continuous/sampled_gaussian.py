@@ -50,8 +50,8 @@ from ....exact.roots import halved
 from ....exact.square_root import SquareRoot
 from ....losses.cells import Reals
 from ....losses.planning import Cumulant, cumulant_of
+from ....mechanisms.laws.normal import upper
 from ...divergences.gaussian_dp import gaussian_delta
-from ...envelope.cells import upper
 from ...sampling import log_ratio
 from .line import Line
 from .mixture import SampledNoise, Tail

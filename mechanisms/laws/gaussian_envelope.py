@@ -43,10 +43,10 @@ from flint import arb
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ParameterError, ball
 from ...exact.precision import WIDTH, enclose, enclose_between, refine
-from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
-from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
-from ...mechanisms.laws.law import Law
-from .cells import quantile, widest
+from .discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
+from .discrete_laplace import DiscreteLaplace
+from .law import Law
+from .normal import quantile, widest
 
 _MOST_TERMS = 10**50  # beyond, the bits below do not tell the curvature
 _BITS = 192  # more would not make the two bounds meet

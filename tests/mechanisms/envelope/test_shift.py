@@ -9,7 +9,6 @@ from normal_quantiles import quantiles
 
 from exactdp import Enclosure
 from exactdp.accounting.divergences.gaussian_dp import gaussian_mu
-from exactdp.accounting.envelope.unit import unit_parameter
 from exactdp.exact import refine
 from exactdp.mechanisms.laws import (
     DiscreteGaussian,
@@ -18,6 +17,7 @@ from exactdp.mechanisms.laws import (
     PolyaDifference,
     Skellam,
 )
+from exactdp.mechanisms.laws.gaussian_envelope import unit_parameter
 from exactdp.mechanisms.pairs.shift_pair import ShiftPair
 
 LAWS = [

@@ -28,9 +28,9 @@ from ...exact.enclosure import Endpoint
 from ...exact.number import ExactInput, ParameterError, ball, exact
 from ...exact.precision import enclose, working_precision
 from ...exact.roots import first_met
-from ...mechanisms.laws.binomial import Binomial
-from .cells import widest
-from .unit import NoEnvelopeError
+from .binomial import Binomial
+from .gaussian_envelope import NoEnvelopeError
+from .normal import widest
 
 _BITS = 192
 _FEWEST = 4  # trials

@@ -15,8 +15,8 @@ from mpmath import mpf
 from normal_quantiles import quantile as quantile_apart
 from normal_quantiles import upper as upper_apart
 
-from exactdp.accounting.envelope.cells import curvature, mass, quantile, upper, widest
 from exactdp.exact import working_precision
+from exactdp.mechanisms.laws.normal import curvature, mass, quantile, upper, widest
 
 WIDTHS = st.floats(0.05, 6)
 PLACES = st.floats(0.05, 8)  # right of the middle of the cell

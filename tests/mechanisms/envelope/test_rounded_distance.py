@@ -8,9 +8,9 @@ import pytest
 from scipy.special import log_ndtr
 
 from exactdp import ParameterError
-from exactdp.accounting.envelope.rounded import rounded_distance
-from exactdp.accounting.envelope.unit import unit_parameter
 from exactdp.mechanisms.laws import DiscreteGaussian, Law, Skellam
+from exactdp.mechanisms.laws.gaussian_envelope import unit_parameter
+from exactdp.mechanisms.laws.rounded_envelope import rounded_distance
 
 LEVELS = np.linspace(0, 8, 33)
 

@@ -11,7 +11,6 @@ import pytest
 from mpmath import mpf
 from normal_quantiles import steps
 
-from exactdp.accounting.envelope.unit import NoEnvelopeError, unit_parameter
 from exactdp.mechanisms.laws import (
     Binomial,
     DiscreteGaussian,
@@ -22,6 +21,7 @@ from exactdp.mechanisms.laws import (
     PolyaDifference,
     Skellam,
 )
+from exactdp.mechanisms.laws.gaussian_envelope import NoEnvelopeError, unit_parameter
 
 SUMS = [(2, "0.25"), (3, "0.1"), (4, "1"), (5, "0.04"), (8, "0.16"), (16, "0.4"), (64, "0.25")]
 

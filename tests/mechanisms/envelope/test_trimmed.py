@@ -10,9 +10,9 @@ from mpmath import mpf
 from normal_quantiles import quantile
 
 from exactdp import ParameterError
-from exactdp.accounting.envelope.trimmed import trimmed
-from exactdp.accounting.envelope.unit import NoEnvelopeError
 from exactdp.mechanisms.laws import Binomial, Skellam
+from exactdp.mechanisms.laws.gaussian_envelope import NoEnvelopeError
+from exactdp.mechanisms.laws.trimmed_envelope import trimmed
 
 
 def substitute(law: dict[int, mpf], low: int, high: int, far: int) -> dict[int, mpf]:

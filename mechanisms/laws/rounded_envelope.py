@@ -64,9 +64,9 @@ from flint import arb, arb_poly
 from ...exact.budget import spend
 from ...exact.number import ExactInput, ball, exact, whole
 from ...exact.precision import enclose, upper_float, working_precision
-from ...mechanisms.laws.law import Law
-from .cells import mass, quantile
-from .unit import unit_parameter
+from .gaussian_envelope import unit_parameter
+from .law import Law
+from .normal import mass, quantile
 
 MOST_ORDER = 1024
 _BITS, _DISTANCE_BITS = 128, 192

@@ -10,9 +10,9 @@ import pytest
 from scipy.special import ive, logsumexp
 
 from exactdp import ParameterError
-from exactdp.accounting.envelope.rounded import rounded_factor, rounded_renyi
-from exactdp.accounting.envelope.unit import NoEnvelopeError
 from exactdp.mechanisms.laws import Binomial, DiscreteGaussian, DiscreteLaplace, Law, Skellam
+from exactdp.mechanisms.laws.gaussian_envelope import NoEnvelopeError
+from exactdp.mechanisms.laws.rounded_envelope import rounded_factor, rounded_renyi
 
 ROUNDING = 1 + 1e-9  # all sums have positive terms only
 SEED = 20240
