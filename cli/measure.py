@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
-from ..accounting.composition.composed import Composition, compose, cost
+from ..accounting.composition.composed import Composition, compose
 from ..accounting.composition.known import Known
 from ..accounting.figure import UPPER_BOUND, Figure
 from ..accounting.losses.sums import OFF_LATTICE, WORK
 from ..accounting.methods.classical import DoesNotApplyError
+from ..accounting.solve import cost
 from ..exact import WIDTH, Enclosure, OutOfTimeError, budget, exact, spend
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.sampling.allocation import allocation
@@ -22,8 +22,8 @@ from ..mechanisms.sampling.allocation import allocation
 if TYPE_CHECKING:
     from ..accounting.methods.comparison import Method
 
-_ANYTHING = Enclosure(Fraction(0), Decimal("Infinity"))  # no divergence is negative
-_PROBABILITY = Enclosure(Fraction(0), Fraction(1))
+_ANYTHING = Enclosure.unknown()
+_PROBABILITY = Enclosure.probability()
 _SHOWN = Fraction(1, 1000)  # relative; mostly the two bounds are farther apart
 _PATIENT = 50.0  # seconds for one figure of a width that was asked for
 

@@ -20,6 +20,8 @@ from attrs import evolve, field, frozen
 from ..exact.number import ExactInput, ParameterError, exact
 from ..exact.square_root import SquareRoot
 from .fields import parameters
+from .laws.gaussian_envelope import distance
+from .laws.law import Law
 from .mechanism import Mechanism, either_way
 from .pairs.pair import Pair
 from .sampled import (
@@ -118,6 +120,14 @@ class ContinuousNoise:
     def reversed(self) -> Mechanism:
         """With the other dataset first; the same where nobody is sampled (both are symmetric)."""
         return self if self.rate == 1 else evolve(self, removing=not self.removing)
+
+
+def dominating_gaussian(law: Law, square: int, neighbours: str) -> ContinuousNoise:
+    """The Gaussian that dominates integer noise of this law on what moves by |v|_2^2 <= square.
+
+    Raises NoEnvelopeError where none is proved (`laws.gaussian_envelope`).
+    """
+    return ContinuousNoise(Shape.GAUSSIAN, Fraction(1), distance(law, square), neighbours)
 
 
 def continuous(mechanism: Mechanism) -> ContinuousNoise | None:

@@ -8,7 +8,7 @@ Which dataset has the user is the same in every use, so that `reversed` is anoth
 *Other schemes.* A `Scheme` says which mechanism a base becomes. What it builds on: mixtures of the
 base's two laws (`at_rate`, for numbers, continuous noise and vectors alike), and rates that are
 drawn anew in every use and told (`RandomRate`), or lists of other mechanisms that bound it
-(`dominating.Dominated`). All that is asked of mechanisms follows.
+(`dominating.Bracketed`). All that is asked of mechanisms follows.
 
 What P and Q mean. *Additive noise*: the user's part moves the query by any d = -sensitivity, ...,
 sensitivity; the query of nobody's data is some integer too. *Randomized response*: the bit is any
@@ -137,7 +137,7 @@ class Scheme(Protocol):
     def of(self, mechanism: Mechanism) -> Mechanism:
         """The mechanism with users sampled so.
 
-        It is what dominates all neighbours, and is attained by some (of a `Dominated`: bounded by
+        It is what dominates all neighbours, and is attained by some (of a `Bracketed`: bounded by
         its lists). Raises ParameterError for a base of which that is not known.
         """
         ...

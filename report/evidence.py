@@ -32,8 +32,7 @@ def decided(subject: Subject) -> list[tuple[Audit, Certificate | str]]:
             with share(1 / waiting):
                 audits.append(audit(subject.composition, claim))
     for each in audits:
-        if each.claim.figure is not None:
-            subject.known.learn(each.claim.figure, each.measured)
+        subject.known.learn(each.claim.figure, each.measured)
     if audits:
         with share(_FIGURES):
             subject.find()
@@ -48,8 +47,7 @@ def decided(subject: Subject) -> list[tuple[Audit, Certificate | str]]:
 
 def told(subject: Subject, found: Audit) -> Audit:
     """The audit, with all that is known by now of what it measured."""
-    figure = found.claim.figure
-    return found if figure is None else settled(found, subject.known.of(figure))
+    return settled(found, subject.known.of(found.claim.figure))
 
 
 def _waiting(each: Sequence[_Each]) -> Iterable[tuple[int, _Each]]:

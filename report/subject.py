@@ -8,13 +8,14 @@ from functools import cached_property, partial
 
 from attrs import field, frozen
 
-from ..accounting.composition.composed import Composition, compose, cost
+from ..accounting.composition.composed import Composition, compose
 from ..accounting.composition.curves import Profile, profile, refined
 from ..accounting.composition.known import Known, quick_figures
 from ..accounting.figure import Figure
 from ..accounting.interop.foreign import usual
 from ..accounting.methods.comparison import BOUNDS, Reported, compare
 from ..accounting.scenario import Use, adjacency, neighbours, sampled_users
+from ..accounting.solve import cost
 from ..exact import Enclosure, ExactInput, brief_text, exact
 from ..exact.budget import share, unhurried
 from ..mechanisms.specs.spec import Spec

@@ -40,8 +40,8 @@ from exactdp.mechanisms.additive import papers
 from exactdp.mechanisms.additive.reach import Reach
 from exactdp.mechanisms.additive.rounded import RoundedReach
 from exactdp.mechanisms.additive.vector import VectorNoise
+from exactdp.mechanisms.bracket import RenyiCurve
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
-from exactdp.mechanisms.dominating import RenyiCurve
 from exactdp.mechanisms.laws.finite import FiniteLaw
 from exactdp.mechanisms.local.local_families import (
     Bits,

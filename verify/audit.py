@@ -21,8 +21,9 @@ from ..exact.budget import in_time
 from ..exact.errors import UndecidedError
 from ..exact.rounding import to_digits
 from ..mechanisms.additive.vector import vector
-from ..mechanisms.dominating import dominated
+from ..mechanisms.bracket import Bracketed, bracket
 from ..mechanisms.mechanism import Mechanism, ways
+from ..mechanisms.sampled import unsampled
 from .guarantee import Guarantee
 from .witness import Witness
 
@@ -184,9 +185,7 @@ def _undecided(
 
 def settled(found: Audit, known: Enclosure) -> Audit:
     """The audit, given what else is known of what it measured: an open claim may follow from it."""
-    measured = found.measured
-    if found.claim.figure is not None:
-        measured = meeting(found.claim.figure, measured, known)
+    measured = meeting(found.claim.figure, found.measured, known)
     answer = measured.at_most(found.claim.bound)
     if found.verdict is not Verdict.UNDECIDED or answer is None:
         return evolve(found, measured=measured)
@@ -226,10 +225,9 @@ def _narrowed(composition: Composition, claim: Guarantee, width: Fraction, cap: 
 
 def _attained(mechanism: Mechanism) -> list[Mechanism] | None:
     """Of what is known by others: single uses that some neighbours attain; None of all else."""
-    known = dominated(mechanism)
-    if known is None:
+    if not isinstance(unsampled(mechanism), Bracketed) or (known := bracket(mechanism)) is None:
         return None
-    alone = (parts[0] for parts in known.dominating().lower if len(parts) == 1)
+    alone = (parts[0] for parts in known.attained if len(parts) == 1)
     return [one for one, times in alone if times == 1]
 
 

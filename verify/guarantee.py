@@ -17,7 +17,6 @@ import attrs
 from attrs import field, frozen
 
 from ..accounting.composition.composed import Composition
-from ..accounting.composition.vectors import Sides
 from ..accounting.figure import Figure, read_delta, read_epsilon, read_mu, read_order, read_rho
 from ..accounting.losses.sums import WORK
 from ..common.suggest import meant
@@ -35,6 +34,11 @@ class Bounded(ABC):
     bounds: ClassVar[str] = "epsilon"
 
     @property
+    @abstractmethod
+    def figure(self) -> Figure:
+        """What it bounds, by the name under which figures of a composition are known."""
+
+    @property
     def bound(self) -> Fraction:
         """The number that must not be exceeded."""
         found = getattr(self, self.bounds)
@@ -45,7 +49,8 @@ class Bounded(ABC):
         self, of: Composition, width: Fraction = WIDTH, cap: int = CAP, work: float = WORK
     ) -> Enclosure:
         """The smallest bound for which it would hold; width, cap and work as in `Composition`."""
-        return self._measured(of, width, cap, work)
+        more = (work,) if self.figure.quantity in ("delta", "epsilon") else ()
+        return of.figure(self.figure, width, cap, *more)
 
     def deciding(self, of: Composition, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
         """As `measure`, but wider where that takes less time and tells whether it would hold."""
@@ -54,9 +59,6 @@ class Bounded(ABC):
     def is_decided(self, found: Enclosure) -> bool:
         """Does the bound lie outside of what is known of the number?"""
         return found.at_most(self.bound) is not None
-
-    @abstractmethod
-    def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure: ...
 
 
 @frozen
@@ -88,11 +90,6 @@ class Guarantee(Bounded):
         return None
 
     @property
-    def figure(self) -> Figure | None:
-        """What it bounds, by the name under which figures of a composition are known."""
-        return None
-
-    @property
     def is_void(self) -> bool:
         """Does everything have it?"""
         return False
@@ -101,10 +98,6 @@ class Guarantee(Bounded):
     def as_approx(self) -> ApproxDP | None:
         """The (epsilon, delta)-DP that it is, if it is one."""
         return None
-
-    def dominating(self, sides: Sides, width: Fraction = WIDTH) -> Enclosure:
-        """Of vectors, the least upper bound of what they cost: its lower end bounds nothing."""
-        return sides.dominating(lambda uses: self.measure(Composition(uses), width))
 
     @abstractmethod
     def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
@@ -157,9 +150,6 @@ class PureDP(Guarantee):
     def figure(self) -> Figure:
         return Figure("epsilon", Fraction(0))
 
-    def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
-        return of.pure(width, cap)
-
     def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
         return at_outcome(pair, self.epsilon)
 
@@ -196,15 +186,8 @@ class ApproxDP(Guarantee):
     def figure(self) -> Figure:
         return Figure("epsilon", self.delta)
 
-    def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
-        return of.epsilon(self.delta, width, cap, work)
-
     def deciding(self, of: Composition, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
         return of.epsilon(self.delta, width, cap, enough=self.is_decided)
-
-    def dominating(self, sides: Sides, width: Fraction = WIDTH) -> Enclosure:
-        mixed = sides.besides(self.figure) if 0 < self.delta < 1 else Enclosure.unknown()
-        return _lesser(super().dominating(sides, width), mixed)
 
     def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
         return at_event(pair, self.epsilon, self.delta)
@@ -227,8 +210,9 @@ class _Delta(Bounded):
     epsilon: Fraction
     delta: Fraction
 
-    def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
-        return of.delta(self.epsilon, width, cap, work)
+    @property
+    def figure(self) -> Figure:
+        return Figure("delta", self.epsilon)
 
     def deciding(self, of: Composition, width: Fraction = WIDTH, cap: int = CAP) -> Enclosure:
         return of.delta(self.epsilon, width, cap, enough=self.is_decided)
@@ -258,12 +242,6 @@ class RenyiDP(Guarantee):
     def figure(self) -> Figure:
         return Figure("renyi", self.order)
 
-    def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
-        return of.renyi(self.order, width, cap)
-
-    def dominating(self, sides: Sides, width: Fraction = WIDTH) -> Enclosure:
-        return _lesser(super().dominating(sides, width), sides.besides(self.figure))
-
     def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
         return at_order(pair, self.order, self.epsilon)
 
@@ -286,9 +264,6 @@ class ZCDP(Guarantee):
     @property
     def figure(self) -> Figure:
         return Figure("zcdp")
-
-    def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
-        return of.zcdp(width, cap)
 
     def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
         order = steepest_order(pair) if measured.is_finite() else Fraction(2)
@@ -315,16 +290,8 @@ class GaussianDP(Guarantee):
     def figure(self) -> Figure:
         return Figure("gdp")
 
-    def _measured(self, of: Composition, width: Fraction, cap: int, work: float) -> Enclosure:
-        return of.gdp(width, cap)
-
     def witness(self, pair: Pair, measured: Enclosure) -> Witness | None:
         return at_separation(pair, self.mu)
-
-
-def _lesser(one: Enclosure, mixed: Enclosure) -> Enclosure:
-    """By the upper end; what a mixture costs at most has no other."""
-    return one if one.upper <= mixed.upper else Enclosure(mixed.upper, mixed.upper, why=mixed.why)
 
 
 Claim: TypeAlias = Guarantee  # of a mechanism; what papers claim is `claims.finding.PaperClaim`

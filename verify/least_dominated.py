@@ -9,7 +9,7 @@ from fractions import Fraction
 from attrs import define, field
 
 from ..accounting.composition.composed import Composition, Use
-from ..accounting.composition.vectors import Sides, sides_of
+from ..accounting.solve import Query, from_above
 from ..exact.budget import OutOfTimeError, spend, time_left
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError
@@ -95,16 +95,12 @@ class LeastDominated:
             raise OutOfTimeError("the time allowed is over")
         spend()
         start = time.monotonic()
+        uses = [Use(self.build(value), self.uses)]
         if self.by_both:
-            found = self.claim.measure(Composition([Use(self.build(value), self.uses)]), width)
+            found = self.claim.measure(Composition(uses), width)
         else:
-            found = self.claim.dominating(self._sides(value), width)
+            found = from_above(uses, Query(self.claim.figure, width))
         spend()
         self._longest = max(self._longest, time.monotonic() - start)
         self._found[value, width] = found
         return found
-
-    def _sides(self, value: Fraction) -> Sides:
-        sides = sides_of([Use(self.build(value), self.uses)])
-        assert sides is not None
-        return sides

@@ -8,26 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
-from functools import partial
 from typing import Any, TypeAlias
 
 from attrs import evolve
 
 from ..accounting.composition.composed import Composition, Use, compose
-from ..accounting.composition.vectors import MOST_MOVES, least_tilt, rounded_at_random, sides_of
+from ..accounting.composition.vectors import MOST_MOVES, least_tilt, rounded_at_random
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import decimal_text
 from ..exact.rounding import to_digits
 from ..mechanisms.additive.reach import Direction
 from ..mechanisms.additive.vector import VectorNoise, vector
+from ..mechanisms.bracket import Bracketed
 from ..mechanisms.continuous import ContinuousNoise, Shape
-from ..mechanisms.dominating import dominated
 from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.gaussian_envelope import NoEnvelopeError
 from ..mechanisms.laws.rounded_envelope import rounded_distance
 from ..mechanisms.laws.skellam import Skellam
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism
+from ..mechanisms.sampled import unsampled
 from ..mechanisms.sampling.allocation import allocation
 from .audit import Audit, Verdict
 from .checker.closed import WIDE
@@ -54,8 +54,8 @@ def bounded(audit: Audit) -> Iterator[tuple[Audit, Hints]]:
     At last only with the end that the verdict rests on.
     """
     uses = compose(audit.mechanism).uses
-    families = any(dominated(use.mechanism) and not vector(use.mechanism) for use in uses)
-    if families or sides_of(uses) is None:
+    families = any(isinstance(unsampled(use.mechanism), Bracketed) for use in uses)
+    if families or not any(vector(use.mechanism) for use in uses):
         hints = _steps(uses)
         enveloped = list(_enveloped(audit, uses))
         slow = any(isinstance(each.law, Skellam) for each in map(_number, uses) if each)
@@ -174,33 +174,47 @@ def _attained(audit: Audit, uses: Sequence[Use], way: Sequence[Direction | None]
 
 def _above(audit: Audit, uses: Sequence[Use]) -> list[tuple[Endpoint, Bounds]]:
     """What bounds every vector from above, and all of them together; the least first."""
-    sides, claim = sides_of(uses), audit.claim
-    assert sides is not None
+    claim, lists = audit.claim, _dominating(uses)
+    by_one = all(one is None or one.dearest() for one in (vector(use.mechanism) for use in uses))
     if isinstance(claim, GaussianDP):  # which of these the checker knows depends on the law
         ways = [[_named(use.mechanism, "gaussian") for use in uses]]
         ways.append([way and "gaussian" for way in ways[0]])
         upper = audit.measured.upper
-        if sides.exact is None:
+        if not by_one:
             return [(upper, way) for way in ways]
-        dominating = max(upper, sides.dominating(partial(_measured, claim)).upper)
+        dominating = max(upper, min(_measured(claim, one).upper for one in lists))
         return [(upper, _by_one(uses)), *((dominating, way) for way in ways)]
     found = list(_mostly(claim, uses)) if isinstance(claim, ApproxDP) else []
-    asked = sides.likely if claim.of_losses else sides.above
-    for each in asked:
+    for listed in lists:
         upper = audit.measured.upper
-        if len(asked) > 1 or found or upper == _INFINITY or sides.exact is not None:
-            upper = _measured(claim, each).upper
-        pairs = zip(uses, each, strict=True)
+        if len(lists) > 1 or found or upper == _INFINITY or by_one:
+            upper = _measured(claim, listed).upper
+        pairs = zip(uses, listed, strict=True)
         found.append((upper, [_named(use.mechanism, _kind(part)) for use, part in pairs]))
-    if sides.exact is not None:
+    if by_one:
         found.append((audit.measured.upper, _by_one(uses)))
     found += _by_squares(claim, uses)
     found.sort(key=lambda one: one[0])
     if claim.adds_up:
-        return sorted([*_tilted(audit, uses, sides.above[0]), *found], key=lambda one: one[0])
+        return sorted([*_tilted(audit, uses, lists[0]), *found], key=lambda one: one[0])
     is_needed = audit.verdict is Verdict.VERIFIED and found[0][0] > claim.bound
     if isinstance(claim, ZCDP) and is_needed:  # to cover all orders takes long
-        found = _tilted(audit, uses, sides.above[0]) + found
+        found = _tilted(audit, uses, lists[0]) + found
+    return found
+
+
+def _dominating(uses: Sequence[Use]) -> list[list[Use]]:
+    """By Gaussians, and all in one coordinate where that may be less: a use for each of these."""
+    found = []
+    for turn in (0, 1):
+        listed = []
+        for use in uses:
+            one, instead = vector(use.mechanism), use.mechanism
+            if one is not None:
+                ways = one.dominating()
+                instead = ways[min(turn, len(ways) - 1)]
+            listed.append(Use(instead, use.times))
+        found += [] if listed in found else [listed]
     return found
 
 

@@ -1,7 +1,7 @@
 """Calibration of noise in every coordinate of an integer vector, in any dimension.
 
 What a vector costs is known between two bounds only. The noise found is verified by what dominates
-the vector (`accounting.vectors`), and is the least such: 1e-9 below, the dominating cost is above
+the vector (its bracket), and is the least such: 1e-9 below, the dominating cost is above
 the target or too close to tell. Whether that noise fails as well is another matter: it does where
 a vector within reach refutes it. The largest noise that is refuted so is looked for by growing
 steps; what lies between is open.

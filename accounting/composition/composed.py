@@ -4,19 +4,17 @@ Composition is adaptive: which query each use answers may depend on everything r
 long as the list of mechanisms (law, sensitivity, modulus) is fixed beforehand. For such lists the
 product of the dominating pairs dominates (Zhu, Dong, Wang, "Optimal accounting of differential
 privacy via characteristic function", AISTATS 2022, Theorem 10). Where the list itself is chosen on
-the way, see `filters`. What neighbours may do over all uses is decided in `scenario`.
+the way, see `filters`. What neighbours may do over all uses is decided in `scenario`, and what is
+asked of brackets and methods in `solve`.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from decimal import Decimal
 from fractions import Fraction
-from functools import partial, update_wrapper
+from functools import update_wrapper
 from inspect import signature
-from typing import Any, NamedTuple, TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from attrs import field, frozen
@@ -24,51 +22,18 @@ from numpy.typing import NDArray
 
 from ...common.rows import Rows, written
 from ...exact import CAP, WIDTH, Enclosure, ExactInput, ParameterError, exact, whole
-from ...exact.budget import OutOfTimeError, budgeted, in_any_case, in_time, spend
+from ...exact.budget import budgeted, in_time
 from ...mechanisms.mechanism import Mechanism
-from ...mechanisms.sampled import unsampled
-from ...mechanisms.sampling.allocation import allocation
-from ...mechanisms.sampling.fixed_size import FixedSize
-from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
-from ..figure import MU, PURE, RHO, Figure, meeting, read_delta, read_epsilon, read_order
+from ..figure import MU, PURE, RHO, Figure, read_delta, read_epsilon, read_order
 from ..losses.sums import WORK, Enough, never
-from ..scenario import Scenario, Use, dearest, neighbours, scenarios, worst
-from . import divergence
+from ..scenario import Use, neighbours
+from ..solve import MOST_USES, Query, counted, curve, solve
 from .curves import Profile, falling, profile
-from .divergence import added_up
-from .known import ORDERS, first_bounds, quick_figures
-from .single import by_itself
-from .together import (
-    FROM_ABOVE,
-    composed_gdp,
-    composed_zcdp,
-    measured,
-    measured_roughly,
-)
 from .tradeoff import Tradeoff, guessing, tradeoff
-from .vectors import Sides, sides_of
 
 __all__ = ["Composition", "Use", "compose"]
 
-_LOG = logging.getLogger(__name__)
-_MOST_USES = 10**9
-_ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
-_COARSE = Fraction(1, 10**6)
-_CURVE = Fraction(1, 10**9)  # of divergences that are converted
 _NARROW = Fraction(1, 10**4)  # of each point of a curve
-_ROUGH, _QUICK = Fraction(1, 100), 0.2  # width, and seconds of work
-_FEW = 6  # orders that are asked where nothing else is known
-_PURE, _BY = (
-    "largest losses, added up",
-    {  # how a figure is found where nothing else is named
-        "epsilon": "one event",
-        "delta": "one event",
-        "renyi": "divergences, added up",
-        "zcdp": "supremum over the orders",
-        "gdp": "tests of one against the other",
-    },
-)
-
 
 Several: TypeAlias = NDArray[Any] | list[Any] | tuple[Any, ...]
 Part: TypeAlias = "Mechanism | Composition | tuple[Mechanism | Composition, ExactInput]"
@@ -79,7 +44,7 @@ def compose(*parts: Part) -> Composition:
     uses: list[Use] = []
     for part in parts:
         what, times = part if isinstance(part, tuple) else (part, 1)
-        count = whole(times, "times", at_least=1, at_most=_MOST_USES)
+        count = whole(times, "times", at_least=1, at_most=MOST_USES)
         if isinstance(what, Composition):
             uses += (count * what).uses
         elif hasattr(what, "pairs") and hasattr(what, "reversed"):
@@ -95,19 +60,6 @@ def compose(*parts: Part) -> Composition:
 def _precision(width: ExactInput, cap: ExactInput = CAP) -> tuple[Fraction, int]:
     """The relative width that a figure is to have, and how many bits of precision it may take."""
     return exact(width, "width", above=0), whole(cap, "cap", at_least=1)
-
-
-def _counted(uses: Sequence[Use]) -> tuple[Use, ...]:
-    """Equal mechanisms counted together, if their neighbours are the same."""
-    if not uses:
-        raise ParameterError("a composition must have at least one use of a mechanism")
-    neighbours(uses)
-    counts: dict[Mechanism, int] = {}
-    for mechanism, times in uses:
-        counts[mechanism] = counts.get(mechanism, 0) + times
-    if sum(counts.values()) > _MOST_USES:
-        raise ParameterError(f"times must add up to at most {_MOST_USES}")
-    return tuple(Use(*count) for count in counts.items())
 
 
 def _elementwise(several: Callable[..., Sequence[Enclosure]]) -> Callable[..., Any]:
@@ -171,7 +123,7 @@ class Composition(Rows):
     (100, Enclosure(10, 10), '4.775')
     """
 
-    uses: tuple[Use, ...] = field(converter=_counted)
+    uses: tuple[Use, ...] = field(converter=counted)
 
     @property
     def times(self) -> int:
@@ -193,7 +145,7 @@ class Composition(Rows):
         return compose(other, self)
 
     def __mul__(self, times: ExactInput) -> Composition:
-        count = whole(times, "times", at_least=1, at_most=_MOST_USES)
+        count = whole(times, "times", at_least=1, at_most=MOST_USES)
         return Composition([Use(use.mechanism, count * use.times) for use in self.uses])
 
     __rmul__ = __mul__
@@ -218,7 +170,7 @@ class Composition(Rows):
         budget: ExactInput | None = None,
     ) -> Enclosure:
         """The least epsilon of (epsilon, 0)-DP: suprema of independent losses add up."""
-        return self._answer(_Ask(PURE, *_precision(width, cap)))
+        return solve(self.uses, Query(PURE, *_precision(width, cap)))
 
     @overload
     def renyi(self, order: ExactInput, *precision: ExactInput, **named: Any) -> Enclosure: ...
@@ -248,33 +200,10 @@ class Composition(Rows):
         *,
         budget: ExactInput | None = None,
     ) -> list[Enclosure]:
-        """The Rényi divergence at each of these orders > 1: they add up, at every order.
-
-        Source: Mironov, "Rényi differential privacy", CSF 2017, Proposition 1; an adversary who
-        picks the worst pair each time attains the sum.
-        """
+        """The Rényi divergence at each of these orders > 1, which add up over uses."""
         precision = _precision(width, cap)
-        wanted = [read_order(order) for order in orders]
-        asks = [_Ask(Figure("renyi", order), *precision) for order in wanted]
-        found = [Enclosure.unknown()] * len(asks)
-
-        def ask_each() -> None:
-            for index, ask in enumerate(asks):
-                if _is_open(found[index]):
-                    spend()
-                    with suppress(ArithmeticError):
-                        found[index] = self._asked(ask).found_by(_BY["renyi"])
-
-        in_any_case(ask_each, None)
-        missed = [index for index, one in enumerate(found) if _is_open(one)]
-        if missed and sides_of(self.uses) is None:
-            tells = first_bounds(self.uses, cost, [wanted[index] for index in missed])
-            for index in missed:
-                found[index] = found[index].intersection(tells.of(asks[index].figure))
-        for index in missed:
-            if not found[index].is_finite():
-                found[index] = self._in_time(asks[index], partial(found.__getitem__, index))
-        return found
+        figures = [Figure("renyi", read_order(order)) for order in orders]
+        return curve(self.uses, [Query(figure, *precision) for figure in figures])
 
     @budgeted
     def zcdp(
@@ -285,7 +214,7 @@ class Composition(Rows):
         budget: ExactInput | None = None,
     ) -> Enclosure:
         """The least rho of rho-zCDP: the supremum of the composed curve over all orders."""
-        return self._answer(_Ask(RHO, *_precision(width, cap)))
+        return solve(self.uses, Query(RHO, *_precision(width, cap)))
 
     @budgeted
     def gdp(
@@ -299,7 +228,7 @@ class Composition(Rows):
 
         Known exactly for one use of most mechanisms and for Gaussian noise, else from both sides.
         """
-        return self._answer(_Ask(MU, *_precision(width, cap)))
+        return solve(self.uses, Query(MU, *_precision(width, cap)))
 
     @overload
     def delta(self, epsilon: ExactInput, *precision: Any, **named: Any) -> Enclosure: ...
@@ -327,7 +256,7 @@ class Composition(Rows):
         """
         seconds = float(exact(work, "work", at_least=0))
         figure = Figure("delta", read_epsilon(epsilon))
-        return self._answer(_Ask(figure, *_precision(width, cap), seconds, enough))
+        return solve(self.uses, Query(figure, *_precision(width, cap), seconds, enough))
 
     @overload
     def epsilon(self, delta: ExactInput, *precision: Any, **named: Any) -> Enclosure: ...
@@ -350,9 +279,7 @@ class Composition(Rows):
         """The least epsilon >= 0 of (epsilon, delta)-DP; work and enough as for `delta`."""
         seconds = float(exact(work, "work", at_least=0))
         figure = Figure("epsilon", read_delta(delta))
-        if figure == PURE:
-            return self.pure(width, cap)
-        return self._answer(_Ask(figure, *_precision(width, cap), seconds, enough))
+        return solve(self.uses, Query(figure, *_precision(width, cap), seconds, enough))
 
     @budgeted
     def profile(
@@ -400,156 +327,3 @@ class Composition(Rows):
         at = () if figure.at is None else (figure.at,)
         found: Enclosure = getattr(self, figure.quantity)(*at, *precision)
         return found
-
-    # -- the way of all of them --------------------------------------------------------------------
-
-    def _answer(self, ask: _Ask) -> Enclosure:
-        """In any case: out of time with what holds anyway."""
-        by = _PURE if ask.figure == PURE else _BY[ask.figure.quantity]
-        found = in_any_case(lambda: self._asked(ask).found_by(by), ask.figure.trivial)
-        _LOG.debug("%s of %r: %s, by %s", ask.figure, self, found, "; ".join(found.by))
-        return found
-
-    def _asked(self, ask: _Ask) -> Enclosure:
-        """By a formula; between other lists, where a use is known by these; else by its losses."""
-        figure, at = ask.figure, ask.figure.at
-        if at is not None and figure != PURE:
-            pure = partial(self.pure, _COARSE)
-            alone = by_itself(self.uses, figure, ask.width, ask.cap, pure)
-            if alone is not None:
-                return alone
-        if (sides := sides_of(self.uses)) is not None:
-            return self._between(sides, ask)
-        if figure.adds_up and figure != RHO:
-            found = worst(dearest(self.uses), lambda uses: added_up(uses, *ask[:3]))
-            return found if figure == PURE else found.because(*self._open())
-        found = self._in_time(ask, lambda: self._measured(ask))
-        if figure == RHO and _is_open(found):
-            found = found.intersection(first_bounds(self.uses, cost).of(figure))
-        return found
-
-    def _between(self, sides: Sides, ask: _Ask) -> Enclosure:
-        """From the lists that cost less to those that cost more."""
-        figure, width = ask.figure, ask.width
-        if figure == PURE and sides.pure is not None:
-            return Composition(sides.pure).pure(width, ask.cap)
-        found = sides.near(figure).between(
-            figure,
-            lambda uses, narrow: _of(uses, ask._replace(width=narrow)),
-            width,
-            lambda: self._besides(sides, ask),
-        )
-        return found.intersection(figure.trivial)
-
-    def _besides(self, sides: Sides, ask: _Ask) -> Enclosure:
-        """What else bounds such lists from above.
-
-        That is what coordinates add up to; of delta and epsilon what measures itself; what the
-        Rényi curve of all uses tells, where one is guaranteed; and the pure epsilon, where few
-        residues are left.
-        """
-        figure, at = ask.figure, ask.figure.at
-        if figure.adds_up:
-            found = sides.total(figure, lambda uses: _of(uses, ask))
-            return found.intersection(sides.besides(figure)) if at else found
-        if at is None:
-            return figure.trivial
-        if figure == Figure("epsilon", Fraction(1)):
-            return Enclosure.exactly(0)
-        found = sides.besides(figure)
-
-        def curve(orders: Sequence[Fraction]) -> list[Enclosure]:
-            asks = [ask._replace(figure=Figure("renyi", a), width=_CURVE) for a in orders]
-            return [sides.total(each.figure, partial(_of, ask=each)) for each in asks]
-
-        if sides.guaranteed:
-            convert = renyi_to_delta if figure.quantity == "delta" else renyi_to_epsilon
-            with suppress(OutOfTimeError):
-                most = convert(curve, at, None, _COARSE).value.upper
-                found = found.intersection(Enclosure(_ZERO, most, by=("Rényi divergences",)))
-        if figure.quantity == "epsilon" and sides.is_reduced:
-            most = self.pure(_COARSE, ask.cap).upper
-            found = found.intersection(Enclosure(_ZERO, most))
-        return found
-
-    def _measured(self, ask: _Ask) -> Enclosure:
-        """By what measures a single use, and several in one scenario."""
-        figure, width, cap, work, enough = ask
-        if figure == RHO:
-            found = worst(dearest(self.uses), lambda uses: composed_zcdp(uses, width, cap))
-        elif figure == MU:
-            found = composed_gdp(
-                self.uses,
-                lambda other: _of(self.uses, _Ask(other, _COARSE, cap, _QUICK)),
-                width,
-                cap,
-            )
-        else:
-            assert figure.at is not None
-            if self.times == 1 and allocation(self.uses[0].mechanism) is None:
-                with suppress(ArithmeticError):  # where the loss is so large may be too far out
-                    return divergence.figure_of(self.uses[0].mechanism, figure, width, cap)
-            found = worst(
-                scenarios(self.uses),
-                lambda uses: measured(uses, figure, width, cap, work, enough),
-                lambda uses: measured(uses, figure, _ROUGH, cap, _QUICK, enough),
-            )
-        return found.because(*self._open())
-
-    def _open(self) -> list[str]:
-        """Why every quantity but pure epsilon may be known from two sides only, in words."""
-        batches = (unsampled(use.mechanism) for use in self.uses)
-        if any(isinstance(one, FixedSize) and one.rate != 1 for one in batches):
-            return ["which datasets cost most in batches of a fixed size is open"]
-        return []
-
-    def _quick(self, figure: Figure) -> Enclosure:
-        """What is known in any case, where the time ends."""
-        found = figure.trivial
-        if figure == MU:
-            found = first_bounds(self.uses, cost).of(figure)
-        elif figure.quantity in ("delta", "epsilon"):
-            found = worst(scenarios(self.uses), lambda uses: measured_roughly(uses, figure))
-        return found.because(*self._open())
-
-    def _in_time(self, ask: _Ask, measure: Callable[[], Enclosure]) -> Enclosure:
-        """What is measured, or quick; where that says nothing, what other figures imply."""
-        found = ask.figure.trivial
-        try:
-            found = measure()
-        except OutOfTimeError:
-            try:
-                found = self._quick(ask.figure)
-            except OutOfTimeError:
-                found = found.because(FROM_ABOVE)
-        if (found.is_finite() and found.upper != 1) or found.lower == found.upper:
-            return found
-        # divergences are asked from here themselves: of these, pure epsilon alone tells more
-        orders = ORDERS[:_FEW] if ask.figure.quantity != "renyi" else ()
-        others = quick_figures(self.uses, cost, orders)
-        return meeting(ask.figure, found, others.of(ask.figure))
-
-
-def cost(scenario: Scenario, figure: Figure) -> Enclosure:
-    """The figure of these uses together, to about six digits."""
-    return Composition(scenario).figure(figure, _COARSE)
-
-
-class _Ask(NamedTuple):
-    """A figure, and how it is wanted; the last two are of delta and epsilon."""
-
-    figure: Figure
-    width: Fraction
-    cap: int
-    work: float = WORK
-    enough: Enough = never
-
-
-def _of(uses: Sequence[Use], ask: _Ask) -> Enclosure:
-    more = (ask.work, ask.enough) if ask.figure.quantity in ("delta", "epsilon") else ()
-    return Composition(uses).figure(ask.figure, ask.width, ask.cap, *more)
-
-
-def _is_open(found: Enclosure) -> bool:
-    """Is nothing known of one of its ends?"""
-    return found.lower == 0 < found.upper or found.lower < found.upper == _INFINITY

@@ -47,6 +47,7 @@ from ...mechanisms.pairs.pair import TwoWayPair
 from ...mechanisms.sampling.fixed_size import FixedSize
 from ..losses.continuous.uses import continuous_loss
 from ..scenario import Scenario, Use, scenarios
+from ..solve import lists_of
 from .curves import (
     MOST_POINTS,
     Composed,
@@ -59,7 +60,6 @@ from .curves import (
     profile,
     shade,
 )
-from .vectors import sides_of
 
 _BITS = 256
 _FINE = 2000  # places where bounds are drawn
@@ -195,8 +195,8 @@ def _profiles(
 
 def _is_one_pair(uses: Sequence[Use]) -> bool:
     """Is there nothing to choose for neighbours but which of them is D?"""
-    if (sides := sides_of(uses)) is not None:
-        return sides.exact is not None and _is_one_pair(sides.exact)
+    if (lists := lists_of(uses)) is not None:
+        return lists.exact is not None and _is_one_pair(lists.exact)
     for mechanism, _ in uses:
         if isinstance(continuous_loss(mechanism), FixedSize | None):
             inner = either_way(mechanism)
@@ -212,9 +212,9 @@ def _is_one_pair(uses: Sequence[Use]) -> bool:
 def _attained(uses: Sequence[Use], measure: Measure, known: Profile) -> tuple[Scenario, Scenario]:
     """A pair that neighbours attain, for (D, D') and for (D', D), use by use; empty: none known."""
     found = scenarios(uses)[0]
-    if (sides := sides_of(found)) is not None:
+    if (lists := lists_of(found)) is not None:
         middle = known.epsilons[len(known.epsilons) // 2]
-        below = list(sides.below)
+        below = list(lists.attained)
         if len(below) > 1:
             with suppress(OutOfTimeError):
                 below.sort(key=lambda each: measure(each).delta(middle, _ROUGH).lower)

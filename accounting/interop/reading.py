@@ -45,8 +45,8 @@ from ...exact import ParameterError, ball, enclose, exact, refine, whole, workin
 from ...exact.square_root import square_root, squared
 from ...mechanisms.additive.reach import Reach
 from ...mechanisms.additive.vector import VectorNoise
+from ...mechanisms.bracket import RenyiCurve
 from ...mechanisms.continuous import ContinuousNoise, Shape
-from ...mechanisms.dominating import RenyiCurve
 from ...mechanisms.laws.binomial import Binomial
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace

@@ -29,15 +29,20 @@ from typing import TYPE_CHECKING
 from attrs import evolve, field, frozen
 
 from ...exact.number import ParameterError
+from ..bracket import Bracket
+from ..continuous import dominating_gaussian
 from ..fields import parameters
 from ..fields.schema import INNER, SPREAD
+from ..laws.gaussian_envelope import NoEnvelopeError
 from ..laws.law import Law
 from ..mechanism import AdditiveNoise, Mechanism, either_way
 from ..pairs.pair import Pair
 from ..sampled import (
     NEIGHBOURS_KEY,
     POISSON,
+    RandomRate,
     Sampled,
+    bare,
     check_neighbours,
     poisson_sampling,
     sampling_rate,
@@ -46,6 +51,9 @@ from .reach import Direction, Reach
 
 if TYPE_CHECKING:
     from .rounded import RoundedReach
+
+OPEN = "the worst-case neighbour is not known: between one that is attained and what dominates all"
+_FARTHEST = 10**9  # that one number may move
 
 
 def _law(law: Law) -> Law:
@@ -124,6 +132,52 @@ class VectorNoise:
         if self.is_one_number:
             return self._moved(self.reach.farthest, self.modulus)
         return self._moved(self.reach.largest_sum, None)
+
+    def bracket(self) -> Bracket:
+        """Along directions within reach, and by what dominates all vectors."""
+        attained = [self.along(direction) for direction in self.directions()]
+        dominating = [[(one, 1)] for one in self.dominating()]
+        if (worst := self.dearest()) is not None:
+            attained, dominating = [worst, *attained], [worst, *dominating]
+        return Bracket(filter(None, attained), dominating, reason=OPEN)
+
+    def bracket_at(self, sampled: RandomRate) -> Bracket:
+        """The same at rates that are drawn and told: what bounds the vector, sampled alike."""
+
+        def alike(part: Mechanism) -> Mechanism:
+            return evolve(sampled, mechanism=bare(part))
+
+        known = evolve(self, neighbours="add-remove").bracket()
+        alone = self.reach.alone()
+        attained = [(part, times) for part, times in self.along(alone) if alone]
+        single = evolve(known, attained=[attained] if attained else [])
+        dominating = [parts for parts in known.dominating if parts[0][1] == len(parts) == 1]
+        return evolve(single, dominating=dominating).in_form(alike)
+
+    def dominating(self) -> list[Mechanism]:
+        """The Gaussian envelope, and all in one coordinate where that may cost less at some delta.
+
+        It may not where it has tails like a Gaussian's and |v|_1 is much above |v|_2; leaving it
+        out then saves time only.
+        """
+        square, whole = self.reach.largest_square, self.reach.largest_sum
+        light = self.law.loss_limit(1) is not None or whole**2 <= 2 * square
+        instead = [self.of_one_number()] if light and whole <= _FARTHEST else []
+        return [self.enveloped(), *instead]
+
+    def enveloped(self) -> Mechanism:
+        """The Gaussian that dominates it; one number where only one moves, or none is known.
+
+        Of a vector that is rounded at random it dominates the longest that may be sent; what is
+        proved of the mixture itself belongs beside it (`accounting.composition.rounding`).
+        """
+        if self.is_one_number:
+            return self.of_one_number()
+        try:
+            noise = dominating_gaussian(self.law, self.reach.largest_square, self.neighbours)
+        except NoEnvelopeError:
+            return self.of_one_number()
+        return noise if self.rate == 1 else noise.at_rate(self.rate, self.removing)
 
     def along(self, direction: Direction) -> list[tuple[Mechanism, int]]:
         """What releasing it is at least as dear as: uses of one number each.

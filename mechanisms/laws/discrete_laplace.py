@@ -241,9 +241,7 @@ class PolyaDifference(Law):
     def curvature_falls(self) -> str | None:
         if self.shape < 1:
             return None
-        return (
-            "by the equation of ratios of neighbouring probabilities: `laws.gaussian_envelope`"
-        )
+        return "by the equation of ratios of neighbouring probabilities: `laws.gaussian_envelope`"
 
     @cached_property
     def log_convex_sides(self) -> str | None:

@@ -26,7 +26,7 @@ from itertools import product
 from attrs import field, frozen
 
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
-from ..dominating import Dominated, Dominating
+from ..bracket import Bracket, Bracketed
 from ..fields.schema import key
 from ..pairs.listed_pair import ListedPair, Masses, Steps
 from ..pairs.pair import FinitePair
@@ -170,7 +170,7 @@ def _of_counts(half: Fraction, p: Fraction, q: Fraction, reports: int) -> Finite
 
 
 @frozen
-class Reports(Dominated):
+class Reports(Bracketed):
     """Instantaneous reports of one permanent answer: bit by bit, the number of ones says it all.
 
     half: the probability that a permanent bit is the wrong one. Given a permanent bit its reports
@@ -188,11 +188,11 @@ class Reports(Dominated):
     def __attrs_post_init__(self) -> None:
         _check_size(self.size, self.hashes)
 
-    def dominating(self) -> Dominating:
+    def bracket(self) -> Bracket:
         """As many uses of one bit as bits differ, either way round."""
         bit = _of_counts(self.half, self.p, self.q, self.reports)
         parts = ((bit, self.hashes), (bit.swapped(), self.hashes))
-        return Dominating((parts,), (parts,), exact=parts, complete=True)
+        return Bracket.exactly(*parts)
 
 
 def _size(value: ExactInput) -> int:

@@ -38,7 +38,7 @@ from flint import arb, ctx
 from ...exact.enclosure import Endpoint
 from ...exact.number import ExactInput, ParameterError, ball, whole
 from ...exact.precision import enclose_between, lower_float, upper_float, working_precision
-from ..dominating import Dominated, Dominating, Parts
+from ..bracket import Bracket, Bracketed, Parts
 from ..mechanism import Mechanism, RandomizedResponse
 from . import shuffled_bits, shuffled_counts, shuffled_many_bits
 from .local_families import Categories
@@ -63,7 +63,7 @@ def _users(value: ExactInput) -> int:
 
 
 @frozen
-class Shuffled(Dominated):
+class Shuffled(Bracketed):
     """The multiset of the reports of so many users, each by this local randomizer."""
 
     local: LocalRandomizer
@@ -210,19 +210,19 @@ class Shuffled(Dominated):
             most = most.max(sum(((p - odds * q).max(arb(0)) for p, q in each), arb(0)))
         return most.upper()
 
-    def dominating(self) -> Dominating:
+    def bracket(self) -> Bracket:
         """Pairs that lie below and above the profile, where several uses are composed."""
         below, above = (
             tuple(((ProfilePair(self, side, every=some), 1),) for some in (_FEW, 1))
             for side in (False, True)
         )
         near = (((ProfilePair(self, True, near=True), 1),),) if self._looked_at else ()
-        return Dominating(
+        return Bracket(
             below,
-            (above[0], *self._one_report()),
+            (above[0], *self._one_report(), above[1], *near),
+            profile=self,
             pure=((self.local, 1),),
-            slower=(above[1], *near),
-            why="which values the others hold in the worst case is open",
+            reason="which values the others hold in the worst case is open",
         )
 
     def _one_report(self) -> tuple[Parts, ...]:

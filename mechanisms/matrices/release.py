@@ -41,8 +41,8 @@ from ...exact.number import ParameterError, ball, exact, whole
 from ...exact.precision import enclose_between, working_precision
 from ...exact.square_root import square_root
 from ..additive.reach import Reach
-from ..continuous import ContinuousNoise, Shape
-from ..dominating import Dominated, Dominating, Parts
+from ..bracket import Bracket, Bracketed, Parts, RenyiCurve
+from ..continuous import ContinuousNoise, Shape, dominating_gaussian
 from ..laws.discrete_gaussian import DiscreteGaussian
 from ..laws.families import BY_VARIANCE
 from ..laws.law import Law
@@ -82,7 +82,7 @@ class Stream:
 
 
 @frozen
-class MatrixNoise(Dominated):
+class MatrixNoise(Bracketed):
     """A stream released as C x + z, z continuous Gaussian noise: the same as one number.
 
     matrix: C and the users' steps, in words. square: of by how much one user moves C x, in L2.
@@ -94,12 +94,12 @@ class MatrixNoise(Dominated):
     neighbours: str = "replace"
     stream: Stream | None = field(default=None, eq=False, repr=False)
 
-    def dominating(self) -> Dominating:
+    def bracket(self) -> Bracket:
         """Gaussian noise on a number that moves by this distance."""
         lower, upper = (
             self._moved(Fraction(end)) for end in (self.square.lower, self.square.upper)
         )
-        return Dominating((lower,), (upper,), lower if lower == upper else None, why=_WHY)
+        return Bracket((lower,), (upper,), reason=_WHY)
 
     def _moved(self, square: Fraction) -> Parts:
         scale = square_root(self.sigma**2 / square)
@@ -107,12 +107,11 @@ class MatrixNoise(Dominated):
 
 
 @frozen
-class DiscreteMatrixNoise(Dominated):
+class DiscreteMatrixNoise(Bracketed):
     """The same with whole numbers throughout, and noise of a discrete law in every entry of z.
 
     square: at most what the squares of all that a user moves add up to. shifts: how many rows move
-    by which multiple of her vector, where that is the same one in all her steps. What dominates it
-    is `accounting.vectors`' to say, by the envelope of the law.
+    by which multiple of her vector, where that is the same one in all her steps.
     """
 
     matrix: str
@@ -124,13 +123,13 @@ class DiscreteMatrixNoise(Dominated):
     tree: Tree | None = None
     stream: Stream | None = field(default=None, eq=False, repr=False)
 
-    def dominating(self) -> Dominating:
+    def bracket(self) -> Bracket:
         """What some users move, in each direction that may cost most; the envelope of the law."""
-        rho = None
+        curve = None
         if isinstance(self.law, DiscreteGaussian):
-            rho = Fraction(self.square) / (2 * self.law.sigma2)
-        envelope = self.law, self.square
-        return Dominating(self._attained(), (), envelope=envelope, rho=rho, why=_WHY_DISCRETE)
+            curve = RenyiCurve(Fraction(self.square) / (2 * self.law.sigma2))
+        noise = dominating_gaussian(self.law, self.square, self.neighbours)
+        return Bracket(self._attained(), (((noise, 1),),), curve=curve, reason=_WHY_DISCRETE)
 
     def _attained(self) -> tuple[Parts, ...]:
         return tuple(

@@ -7,7 +7,7 @@ definition. These are mechanisms like any other, in every list and for sampled u
 *rho-zCDP and Rényi DP of one order* have no worst mechanism. In a list their Rényi divergences are
 at most what the guarantee says, and they are dominated by the pair of `moment_profile`; N(mu, 1)
 against N(0, 1) with mu^2/2 <= rho has the guarantee, and so have some pairs of two outcomes
-(`accounting.attained`).
+(`accounting.guarantees`).
 
 *Beyond its order a* a Rényi guarantee, however small, bounds nothing: where dP/dQ is e^k, k >= 1,
 with the Q-mass t k^-2 e^(-ak) and both laws are alike elsewhere but for a factor, D_b is infinite
@@ -23,8 +23,8 @@ from attrs import field, frozen
 
 from ...exact.number import ParameterError, exact
 from ...exact.square_root import square_root
+from ..bracket import Bracket, Bracketed, Parts, RenyiCurve
 from ..continuous import ContinuousNoise, Shape
-from ..dominating import Dominated, Dominating, Parts, RenyiCurve
 from ..mechanism import Mechanism, RandomizedResponse
 from ..sampled import check_neighbours
 from .moment_profile import dominating_pair
@@ -46,7 +46,7 @@ def _curve(curve: RenyiCurve) -> RenyiCurve:
 
 
 @frozen
-class Guaranteed(Dominated):
+class Guaranteed(Bracketed):
     """Any mechanism whose Rényi divergences this curve bounds, for these neighbours."""
 
     curve: RenyiCurve = field(converter=_curve)
@@ -55,10 +55,10 @@ class Guaranteed(Dominated):
     def __attrs_post_init__(self) -> None:
         check_neighbours(self.neighbours, Fraction(1))
 
-    def dominating(self) -> Dominating:
+    def bracket(self) -> Bracket:
         """A Gaussian that has the guarantee, and what dominates all mechanisms that have it."""
         upper: Parts = ((self.alike(dominating_pair(self.curve)), 1),)
-        return Dominating(self._gaussian(), (upper,), curve=self.curve, why=_WHY)
+        return Bracket(self._gaussian(), (upper,), curve=self.curve, reason=_WHY)
 
     def alike(self, pair: Mechanism) -> Mechanism:
         """This pair, which has the guarantee, for the same neighbours."""

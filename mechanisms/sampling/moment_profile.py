@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from ...exact.number import ball
 from ...exact.precision import enclose, working_precision
 from ...exact.roots import halved
-from ..dominating import RenyiCurve
+from ..bracket import RenyiCurve
 from ..pairs.listed_pair import ListedPair, Masses, Steps
 
 _BITS = 320  # heights and slopes are told apart

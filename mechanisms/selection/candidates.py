@@ -39,7 +39,7 @@ from attrs import field, frozen
 from flint import arb
 
 from ...exact.number import ExactInput, ball, exact, whole
-from ..dominating import Dominated, Dominating
+from ..bracket import Bracket, Bracketed, RenyiCurve
 from ..fields import parameters
 from ..fields.schema import YES_OR_NO, Calibrated, entry, key
 from ..mechanism import Mechanism, RandomizedResponse
@@ -155,7 +155,7 @@ class AnyScores:
 
 
 @frozen
-class Exponential(Dominated):
+class Exponential(Bracketed):
     """The exponential mechanism, of this bounded range."""
 
     epsilon: Fraction = field(
@@ -174,18 +174,18 @@ class Exponential(Dominated):
     )
     example = "epsilon=1"
 
-    def dominating(self) -> Dominating:
+    def bracket(self) -> Bracket:
         """Between some M_t, as an adversary picks them, and what dominates all."""
         parts = _TRIED
         tried = [TwoLosses(self.epsilon, part, parts, parts) for part in range(parts // 2, parts)]
         tried.append(TwoLosses(self.epsilon, _NEAR - 1, _NEAR, _NEAR))
         lower, upper = [*map(_once, tried)], _once(AnyTwoLosses(self.epsilon, _CELLS))
-        rho = self.epsilon**2 / 8
+        curve = RenyiCurve(self.epsilon**2 / 8)
         if self.epsilon > _LARGE:
-            return Dominating(lower, [upper], rho=rho, why=_WHY)
+            return Bracket(lower, [upper], curve=curve, reason=_WHY)
         lower.append(_once(AnyScores(self.epsilon, _SCORES, attained=True)))
         narrow = _once(AnyScores(self.epsilon, _CELLS, attained=False))
-        return Dominating(lower, [upper], rho=rho, slower=[narrow], why=_WHY)
+        return Bracket(lower, [upper, narrow], curve=curve, reason=_WHY)
 
     def in_closed_form(self, quantity: str, at: Fraction) -> arb:
         """ "delta" at an epsilon >= 0, "epsilon" at a delta in (0, 1], "renyi" at an order > 1."""
@@ -228,7 +228,7 @@ class OneAgainstAll(ListedPair):
 
 
 @frozen
-class NoisyMax(Dominated):
+class NoisyMax(Bracketed):
     """Report noisy max with discrete Laplace noise, of so many candidates."""
 
     scale: Fraction = field(converter=_scale, metadata=key("P(x) falls as e^(-|x|/scale)"))
@@ -249,13 +249,13 @@ class NoisyMax(Dominated):
         """By how much neighbours move two scores apart."""
         return 1 if self.monotone else 2
 
-    def dominating(self) -> Dominating:
+    def bracket(self) -> Bracket:
         """Between one candidate against others alike, and randomized response."""
         others, reach = min(self.candidates - 1, _MOST_OTHERS), round(self.scale)
         gaps = dict.fromkeys(min(k * reach, _FARTHEST) for k in (0, 1, 4, 40))
         lower = [_once(OneAgainstAll(self.scale, others, gap, self.moved)) for gap in gaps]
         dominating = RandomizedResponse(self.moved / self.scale)
-        return Dominating(lower, [_once(dominating)], why=_WHY)
+        return Bracket(lower, [_once(dominating)], reason=_WHY)
 
 
 @frozen
@@ -281,7 +281,7 @@ class Flipped(ListedPair):
 
 
 @frozen
-class PermuteAndFlip(Dominated):
+class PermuteAndFlip(Bracketed):
     """Permute and flip, of any candidates."""
 
     epsilon: Fraction = field(converter=parameters.epsilon, metadata=key("pure epsilon"))
@@ -290,10 +290,10 @@ class PermuteAndFlip(Dominated):
     says = "permute and flip: a candidate of a high score; never worse than the exponential one"
     example = "epsilon=1"
 
-    def dominating(self) -> Dominating:
+    def bracket(self) -> Bracket:
         """Between one candidate against others alike, and randomized response."""
         lower = [_once(Flipped(self.epsilon, others, 2)) for others in (1, 2, 9)]
-        return Dominating(lower, [_once(RandomizedResponse(self.epsilon))], why=_WHY)
+        return Bracket(lower, [_once(RandomizedResponse(self.epsilon))], reason=_WHY)
 
 
 def _once(mechanism: Mechanism) -> tuple[tuple[Mechanism, int], ...]:

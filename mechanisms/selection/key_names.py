@@ -37,8 +37,8 @@ from flint import arb
 
 from ...exact.number import ExactInput, ball, exact
 from ...exact.precision import working_precision
+from ..bracket import Bracket, Bracketed, Parts
 from ..continuous import Shape
-from ..dominating import Dominated, Dominating, Parts
 from ..fields import parameters
 from ..laws.discrete_laplace import DiscreteLaplace
 from ..laws.law import Law
@@ -147,7 +147,7 @@ class Noisy:
 
     def dominating(self, keys: int) -> tuple[Parts, ...]:
         """What tells more than the names of so many keys."""
-        return evolve(self.counts, keys=keys).dominating().upper
+        return evolve(self.counts, keys=keys).bracket().dominating
 
 
 def _delta(value: ExactInput) -> Fraction:
@@ -309,7 +309,7 @@ class AnyCount:
 
 
 @frozen
-class KeyNames(Dominated):
+class KeyNames(Bracketed):
     """The names of keys that a rule releases; a user is in so many."""
 
     rule: Rule
@@ -322,7 +322,7 @@ class KeyNames(Dominated):
         """With the other dataset first."""
         return evolve(self, removing=not self.removing)
 
-    def dominating(self) -> Dominating:
+    def bracket(self) -> Bracket:
         """Between any counts that others may hold, and any choice of them at every use."""
         counts, complete = self.rule.decisive()
         chosen, all_of_them = _lists(counts, self.rule.steepest(), self.keys)
@@ -330,19 +330,17 @@ class KeyNames(Dominated):
         if self.keys == 1 and not all_of_them:
             lower.append(((AnyCount(self.rule, self.removing, attained=True), 1),))
         upper = [self._way(parts) for parts in self.rule.dominating(self.keys)]
-        slower = []
         up_to = self.rule.whole and counts == list(range(len(counts)))
         known = complete or up_to  # is every count among the pairs?
         if known and (self.keys == 1 or len(counts) <= _MOST_CHOICES):
-            slower = [((AnyCount(self.rule, self.removing), self.keys),)]
+            upper.append(((AnyCount(self.rule, self.removing), self.keys),))
         elif isinstance(self.rule, Noisy):
-            slower = [((AnyCount(self.rule, self.removing, grouped=True), self.keys),)]
+            upper.append(((AnyCount(self.rule, self.removing, grouped=True), self.keys),))
         why = "which counts the others hold in a user's keys, at each use, is open"
-        own = None
-        if not (complete and all_of_them) and self.keys <= MOST_KEYS:
-            own = WorstCounts(self.rule, self.keys)
-        every = complete and all_of_them
-        return Dominating(lower, upper, complete=every, slower=slower, own=own, why=why)
+        every, profile = complete and all_of_them, None
+        if not every and self.keys <= MOST_KEYS:
+            profile = WorstCounts(self.rule, self.keys)
+        return Bracket(lower, upper, is_complete=every, profile=profile, reason=why)
 
     def _of(self, counts: Sequence[int]) -> Parts:
         """A key for each of these counts of others."""

@@ -38,7 +38,7 @@ from attrs import field, frozen
 from flint import arb
 
 from ...exact.number import ExactInput, ball, exact, whole
-from ..dominating import Dominated, Dominating, Parts
+from ..bracket import Bracket, Bracketed, Parts
 from ..fields import parameters
 from ..fields.schema import entry, key
 from ..laws.discrete_laplace import DiscreteLaplace
@@ -131,7 +131,7 @@ class Response:
 
 
 @frozen
-class SparseVector(Dominated):
+class SparseVector(Bracketed):
     """One run of the sparse vector technique. share: of epsilon for the threshold's noise.
 
     Raises ParameterError for numbers out of range.
@@ -181,19 +181,19 @@ class SparseVector(Dominated):
         total = 1 / own + 2 * self.answers / each
         return self.epsilon if self.variant == 2 else total
 
-    def dominating(self) -> Dominating:
+    def bracket(self) -> Bracket:
         """Between some runs, and randomized response or anything at all."""
         if self.pure is None:
             why = "no epsilon holds for runs of any length, of which a few were looked at"
-            return Dominating([self._run(low, low) for low in self._lengths()], [_once(_ANYTHING)],
-                              why=why)  # fmt: skip
+            return Bracket([self._run(low, low) for low in self._lengths()], [_once(_ANYTHING)],
+                           reason=why)  # fmt: skip
         upper = [_once(Response(self.pure))]
         high = 1 if self.variant == 2 else min(self.answers, _MOST_ABOVE)
         why = "which queries tell the most is open: some that are attained, and what dominates all"
         lower = [self._run(low, high) for low in self._lengths()]
         if high < self.answers or high == _MOST_ABOVE:
             lower += self._longer()
-        return Dominating(lower, upper, why=why)
+        return Bracket(lower, upper, reason=why)
 
     def _longer(self) -> list[Parts]:
         """As many above as may be, and so many more below, where no long sum is needed for that.

@@ -34,8 +34,8 @@ from attrs import evolve, field, frozen
 from flint import arb, ctx
 
 from ...exact.number import ExactInput, ParameterError, ball, decimal_text, exact, whole
+from ..bracket import Bracket, Bracketed, Parts
 from ..continuous import ContinuousNoise, Shape
-from ..dominating import Dominated, Dominating, Parts
 from ..fields import parameters
 from ..fields.schema import key
 from ..laws.closed_forms import table_of
@@ -132,7 +132,7 @@ def _threshold(value: ExactInput) -> Fraction:
 
 
 @frozen
-class Thresholded(Dominated):
+class Thresholded(Bracketed):
     """Noisy counts, each released where it reaches the threshold; a user is in so many keys.
 
     Raises ParameterError for a threshold below the sensitivity, for noise that is reduced, and for
@@ -185,17 +185,16 @@ class Thresholded(Dominated):
         """With the other dataset first."""
         return evolve(self, removing=not self.removing)
 
-    def dominating(self) -> Dominating:
+    def bracket(self) -> Bracket:
         """Between so many keys of either kind, and any choice of them."""
         alone, shared, keys = self._alone(), self._shared(), self.keys
         tried = range(keys + 1) if keys <= _LISTED else (0, 1, keys)
         lower = [_uses((alone, j), (shared, keys - j)) for j in tried]
         upper = [_uses((alone, keys), (shared, keys))]
-        slower = []
         if not isinstance(shared, ContinuousNoise):
-            slower = [_uses((Key(alone, shared), keys))]
+            upper.append(_uses((Key(alone, shared), keys)))
         why = "in how many of her keys a user is alone, at each use, is open"
-        return Dominating(lower, upper, complete=keys <= _LISTED, slower=slower, why=why)
+        return Bracket(lower, upper, is_complete=keys <= _LISTED, reason=why)
 
     def _alone(self) -> Sampled:
         return Sampled(Alone(self.noise, self.threshold), self.rate, self.removing)

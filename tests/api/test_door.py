@@ -321,7 +321,7 @@ def test_what_was_done_is_logged_and_not_printed(caplog, capsys):
         exactdp.audit("discrete-laplace:epsilon=0.1", "pure:0.1")
     said = [(one.levelname, one.name) for one in caplog.records]
     assert ("INFO", "exactdp.verify.audit") in said
-    assert ("DEBUG", "exactdp.accounting.composition.composed") in said
+    assert ("DEBUG", "exactdp.accounting.solve") in said
     assert "pure:0.1 VERIFIED" in caplog.text and "largest losses" in caplog.text
     caplog.clear()
     exactdp.audit("discrete-laplace:epsilon=0.1", "pure:0.2")

@@ -13,7 +13,7 @@ from scipy import stats
 
 from exactdp import Enclosure, OutOfTimeError
 from exactdp.accounting import compose
-from exactdp.accounting.composition.vectors import sides_of
+from exactdp.accounting.composition.vectors import mixed
 from exactdp.accounting.figure import Figure
 from exactdp.cli import protocol_federated
 from exactdp.cli.federated_least import least_deviation
@@ -97,7 +97,7 @@ def test_nothing_below_the_least_is_verified_by_what_is_known(claim: str, scale:
     known = {}
     for deviation in (found.deviation, found.neighbour):
         uses = compose((settings.with_deviation(deviation).released(), 3)).uses
-        known[deviation] = sides_of(uses).besides(MIXED[claim]).upper
+        known[deviation] = mixed(uses, MIXED[claim]).upper
     assert known[found.deviation] <= goal.bound < known[found.neighbour]
     assert 0 < found.deviation - found.neighbour <= found.deviation / 10**4
 

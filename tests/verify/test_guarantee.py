@@ -8,8 +8,8 @@ import oracles
 import pytest
 from attrs import field, frozen
 
-from exactdp import Enclosure, NotCertifiedError, Verdict
-from exactdp.accounting.figure import read_delta
+from exactdp import NotCertifiedError, Verdict
+from exactdp.accounting.figure import Figure, read_delta
 from exactdp.mechanisms import AdditiveNoise, DiscreteLaplace
 from exactdp.verify import Family, audit, calibrate
 from exactdp.verify.certificate import certificate_of
@@ -32,8 +32,9 @@ class TotalVariation(Guarantee):
 
     delta: Fraction = field(converter=read_delta)
 
-    def _measured(self, of, width, cap, work) -> Enclosure:
-        return of.delta(0, width, cap, work)
+    @property
+    def figure(self) -> Figure:
+        return Figure("delta", Fraction(0))
 
     def witness(self, pair, measured):
         return at_event(pair, Fraction(0), self.delta)

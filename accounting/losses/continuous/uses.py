@@ -29,9 +29,8 @@ from ....exact.enclosure import Enclosure
 from ....exact.number import ball
 from ....exact.precision import WIDTH, refine
 from ....exact.square_root import square_root
-from ....mechanisms.additive.vector import vector
+from ....mechanisms.bracket import is_bracketed
 from ....mechanisms.continuous import ContinuousNoise, Shape, continuous
-from ....mechanisms.dominating import dominated
 from ....mechanisms.mechanism import Mechanism, either_way
 from ....mechanisms.sampled import RandomRate
 from ....mechanisms.sampling.allocation import Allocation
@@ -91,9 +90,7 @@ def continuous_loss(mechanism: Mechanism) -> Continuous | None:
 
 def has_no_outcomes(mechanism: Mechanism) -> bool:
     """Is it of continuous laws, or known by other mechanisms, and has no pairs of laws itself?"""
-    inner = either_way(mechanism)
-    plain = inner.mechanism if isinstance(inner, RandomRate) else inner
-    return any(kind(plain) is not None for kind in (continuous_loss, vector, dominated))
+    return is_bracketed(mechanism) or continuous_loss(mechanism) is not None
 
 
 def continuous_noise(mechanism: Mechanism) -> ContinuousNoise | None:

@@ -14,18 +14,15 @@ from conformance.relations.scenarios import Scenario, Spec, spec
 from conformance.relations.vectors import histogram, vectors
 
 from exactdp import Composition, Enclosure
-from exactdp.accounting.composition.composed import cost
 from exactdp.accounting.composition.known import Known, by_envelope
 from exactdp.accounting.composition.together import measured_roughly, narrowly
-from exactdp.accounting.composition.vectors import Sides, sides_of
 from exactdp.accounting.figure import ContradictionError, Figure
 from exactdp.accounting.losses.sums import composed
 from exactdp.accounting.scenario import Scenario as Uses
 from exactdp.accounting.scenario import Use, scenarios, worst
+from exactdp.accounting.solve import Lists, Query, attained_at, besides, cost, lists_of
 from exactdp.exact import OutOfTimeError
 from exactdp.exact.budget import SECOND, unhurried, within
-from exactdp.mechanisms.dominating import Profiled
-from exactdp.mechanisms.mechanism import either_way
 
 _WIDTH, _CAP, _WORK = Fraction(1, 10**6), 6144, 0.1
 _SECONDS = 0.1  # for a method, at most
@@ -77,13 +74,9 @@ def meet_all(figure: Figure, found: Mapping[str, Enclosure]) -> None:
 
 def _methods(of: Composition, figure: Figure) -> Iterator[_Method]:
     yield "answer", partial(_measured, figure, of.uses)
-    if (sides := sides_of(of.uses)) is not None:
-        yield from _between(sides.near(figure), figure)
-    elif (
-        figure.quantity in ("epsilon", "delta")
-        and figure.at != 0
-        and (of.times > 1 or not isinstance(either_way(of.uses[0].mechanism), Profiled))
-    ):
+    if (lists := lists_of(of.uses)) is not None:
+        yield from _between(lists, figure)
+    elif figure.quantity in ("epsilon", "delta") and figure.at != 0:
         yield from _of_scenarios(of, figure)
     if of.times > 1:
         for index, use in enumerate(of.uses):
@@ -110,19 +103,17 @@ def _above(figure: Figure, uses: Uses) -> Enclosure:
     return Enclosure(Fraction(0), _measured(figure, uses).upper)
 
 
-def _between(sides: Sides, figure: Figure) -> Iterator[_Method]:
+def _between(lists: Lists, figure: Figure) -> Iterator[_Method]:
     """Each list on either side, and what costs the same."""
-    if sides.exact is not None:
-        yield "what costs the same", partial(_measured, figure, sides.exact)
-    if sides.pure is not None and figure == ("epsilon", 0):
-        yield "what costs as much at delta 0", partial(_measured, figure, sides.pure)
-    for index, uses in enumerate(sides.below):
+    if lists.exact is not None:
+        yield "what costs the same", partial(_measured, figure, lists.exact)
+    if figure == ("epsilon", 0) and (pure := lists.pure()) is not None:
+        yield "what costs as much at delta 0", partial(_measured, figure, pure)
+    for index, uses in enumerate(attained_at(lists, figure)):
         yield f"attained {index}", partial(_below, figure, uses)
-    for index, uses in enumerate((*sides.above, *sides.slower)):
+    for index, uses in enumerate(lists.dominating):
         yield f"dominating {index}", partial(_above, figure, uses)
-    besides = getattr(sides, figure.quantity, None)
-    if besides is not None and figure.at:
-        yield "besides", partial(besides, figure.at)
+    yield "besides", partial(besides, lists, Query(figure, _WIDTH))
 
 
 def _of_scenarios(of: Composition, figure: Figure) -> Iterator[_Method]:
