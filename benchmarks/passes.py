@@ -2,8 +2,8 @@
 
     .venv/bin/python benchmarks/passes.py
 
-Named functions that are entered, in exact/, common/, mechanisms/, protocols/, accounting/ and
-verify/; what importing runs is not counted.
+Named functions that are entered, in exact/, common/, losses/, mechanisms/, protocols/, accounting/
+and verify/, what importing late runs among them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from types import CodeType, FrameType
 import exactdp
 from exactdp.accounting import compose
 
-FOLDERS = ("exact", "common", "mechanisms", "protocols", "accounting", "verify")
+FOLDERS = ("exact", "common", "losses", "mechanisms", "protocols", "accounting", "verify")
 MIXED = (("skellam:variance=100", 3), ("gaussian:sigma=4", 2), ("laplace:scale=3", 1))
 
 
