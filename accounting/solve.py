@@ -40,7 +40,7 @@ from .composition import divergence
 from .composition.divergence import added_up
 from .composition.guarantees import attained
 from .composition.known import ORDERS, first_bounds, quick_figures
-from .composition.single import by_itself
+from .composition.single import by_itself, by_profile
 from .composition.together import (
     FROM_ABOVE,
     composed_gdp,
@@ -270,8 +270,8 @@ def _between(lists: Lists, query: Query) -> Enclosure:
         return solve(same, query)
     if lists.alone is not None and figure.at is not None and figure != PURE:
         pure = partial(solve, lists.uses, Query(PURE, _COARSE))
-        alone = by_itself(lists.uses[0].mechanism, lists.alone, figure, width, query.cap, pure)
-        if alone.is_finite():
+        alone = by_itself(lists.uses[0].mechanism, figure, width, query.cap, pure)
+        if alone is not None:
             return alone
     narrow = roughly = width
     if not figure.adds_up:
@@ -351,6 +351,8 @@ def besides(lists: Lists, query: Query) -> Enclosure:
     if figure == Figure("epsilon", Fraction(1)):
         return Enclosure.exactly(0)
     found = mixed(lists.uses, figure)
+    if lists.alone is not None and lists.alone.profile is not None:
+        found = found.intersection(by_profile(lists.alone.profile, figure))
 
     def added(orders: Sequence[Fraction]) -> list[Enclosure]:
         asks = (query._replace(figure=Figure("renyi", a), width=_CURVE) for a in orders)

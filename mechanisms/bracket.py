@@ -63,7 +63,7 @@ class Bracket:
     is_complete: is all that neighbours can do in a *single* use dominated by one or other list of
     `attained`? Then a single use costs the largest of these. curve: what bounds its Rényi
     divergences besides, in every list. profile: what measures a single use, either way round,
-    itself. pure: a list of the same pure epsilon, where the others do not tell it. reason: what is
+    besides. pure: a list of the same pure epsilon, where the others do not tell it. reason: what is
     open in between, in words.
     """
 
@@ -140,8 +140,9 @@ class InClosedForm(Protocol):
         ...
 
 
+@runtime_checkable
 class Profiled(Protocol):
-    """What measures one use of a mechanism from both sides itself."""
+    """What measures one use from both sides itself: a mechanism, or something of it, besides."""
 
     def delta_at_least(self, epsilon: Fraction, width: float) -> Endpoint:
         """What some neighbours attain, epsilon >= 0, to about this relative width."""

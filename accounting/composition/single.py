@@ -13,7 +13,7 @@ from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import log_about
 from ...exact.precision import enclose, refine
 from ...exact.roots import float_root
-from ...mechanisms.bracket import Bracket, InClosedForm, Profiled
+from ...mechanisms.bracket import InClosedForm, Profiled
 from ...mechanisms.mechanism import Mechanism, either_way
 from ..figure import Figure
 
@@ -22,6 +22,8 @@ _GAP = Fraction(1, 200)  # relative: what finer measuring does not close
 _NEAR = 1e-6  # relative distance of two epsilons between which the answer lies
 _LEAST = 1e-12  # excess of a logarithm
 _FAR = Fraction(10_000)  # no epsilon is looked for beyond
+_BELOW = Fraction(600)  # where e^epsilon is a float
+_BESIDES = Fraction(1, 10**5)  # width
 _ZERO = Fraction(0)
 _NEAREST = Fraction(1, 2000), Fraction(1, 500), Fraction(1, 100)  # beyond what is attained
 OPEN = "what some neighbours attain is less than what bounds them all"
@@ -29,22 +31,32 @@ OPEN = "what some neighbours attain is less than what bounds them all"
 
 def by_itself(
     mechanism: Mechanism,
-    known: Bracket,
     figure: Figure,
     width: Fraction,
     cap: int,
     pure: Callable[[], Enclosure],
-) -> Enclosure:
-    """One use alone, by its formula or own profile; anything without. pure: its pure epsilon."""
+) -> Enclosure | None:
+    """One use alone, by its formula or own profile; None without. pure: its pure epsilon."""
     one, at = either_way(mechanism), figure.at
     assert at is not None
     if isinstance(one, InClosedForm):
         measure = partial(one.in_closed_form, figure.quantity, at)
         return refine(lambda: enclose(measure()), width=width, cap=cap).found_by("a closed form")
-    if known.profile is not None and figure.quantity == "delta":
-        return own_delta(known.profile, at, width)
-    if known.profile is not None and figure.quantity == "epsilon" and at < 1:
-        return own_epsilon(known.profile, at, pure())
+    if isinstance(one, Profiled) and figure.quantity == "delta":
+        return own_delta(one, at, width)
+    if isinstance(one, Profiled) and figure.quantity == "epsilon" and at < 1:
+        return own_epsilon(one, at, pure())
+    return None
+
+
+def by_profile(one: Profiled, figure: Figure) -> Enclosure:
+    """The same of what measures a use besides, of which no pure epsilon need be known."""
+    assert figure.at is not None
+    if figure.quantity == "delta":
+        return own_delta(one, figure.at, _BESIDES)
+    with suppress(OutOfTimeError):
+        if one.delta_at_most(_BELOW, _ROUGH) <= figure.at:
+            return own_epsilon(one, figure.at, Enclosure(_ZERO, _BELOW))
     return Enclosure.unknown()
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from flint import arb
 
@@ -21,6 +22,7 @@ from ...exact.number import ball
 from ...exact.precision import enclose_between, working_precision
 from ...losses.cells import Loss, on_lattice
 from ...losses.planning import Sketch
+from ...mechanisms.mechanism import Mechanism
 from ..divergences.largest_loss import largest_loss
 from ..losses.law import Atoms
 from ..losses.product import Product, product_of
@@ -36,13 +38,19 @@ _LEAST = 2.0**-40  # step
 
 def renyi_by_cells(use: Use, order: Fraction) -> Enclosure:
     """D_a of these uses, all in one direction. Raises ArithmeticError where none are known."""
+    return _of_one(use.mechanism, order).times(use.times)
+
+
+@lru_cache(maxsize=64)
+def _of_one(mechanism: Mechanism, order: Fraction) -> Enclosure:
+    """Kept, since every figure of little time asks for the same orders."""
     with working_precision(_BITS):
-        product = product_of((Use(use.mechanism, 1),), -math.inf)
+        product = product_of((Use(mechanism, 1),), -math.inf)
         if not (product.factors or product.continuous):
             return Enclosure.exactly(0)
         below = _measured(product.fixed(0), order)
         above = below if product.is_exact else _measured(product, order)
-        return Enclosure(below.lower, above.upper).times(use.times)
+        return Enclosure(below.lower, above.upper)
 
 
 def _measured(product: Product, order: Fraction) -> Enclosure:

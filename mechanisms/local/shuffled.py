@@ -220,7 +220,6 @@ class Shuffled(Bracketed):
         return Bracket(
             below,
             (above[0], *self._one_report(), above[1], *near),
-            profile=self,
             pure=((self.local, 1),),
             reason="which values the others hold in the worst case is open",
         )

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
     [
         ("ledger/book.py", "tests/ledger/test_book.py"),
         ("mechanisms/laws/skellam.py", "tests/mechanisms/laws/test_skellam.py"),
-        ("mechanisms/laws/gaussian_envelope.py", "tests/mechanisms/envelope/"),
+        ("mechanisms/laws/gaussian_envelope.py", "tests/mechanisms/laws/"),
         ("verify/checker/continuous.py", "tests/verify/"),
     ],
 )
