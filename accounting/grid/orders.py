@@ -22,7 +22,6 @@ from ...exact.number import ball
 from ...exact.precision import enclose_between, working_precision
 from ...losses.cells import Loss, on_lattice
 from ...losses.planning import Sketch
-from ...mechanisms.mechanism import Mechanism
 from ..divergences.largest_loss import largest_loss
 from ..losses.law import Atoms
 from ..losses.product import Product, product_of
@@ -38,14 +37,14 @@ _LEAST = 2.0**-40  # step
 
 def renyi_by_cells(use: Use, order: Fraction) -> Enclosure:
     """D_a of these uses, all in one direction. Raises ArithmeticError where none are known."""
-    return _of_one(use.mechanism, order).times(use.times)
+    return _of_one(Use(use.mechanism, 1), order).times(use.times)
 
 
 @lru_cache(maxsize=64)
-def _of_one(mechanism: Mechanism, order: Fraction) -> Enclosure:
+def _of_one(use: Use, order: Fraction) -> Enclosure:
     """Kept, since every figure of little time asks for the same orders."""
     with working_precision(_BITS):
-        product = product_of((Use(mechanism, 1),), -math.inf)
+        product = product_of((use,), -math.inf)
         if not (product.factors or product.continuous):
             return Enclosure.exactly(0)
         below = _measured(product.fixed(0), order)
