@@ -31,14 +31,14 @@ from ..exact.budget import OutOfTimeError, in_any_case, in_time, spend, unhurrie
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError
 from ..exact.precision import CAP, WIDTH
-from ..mechanisms.bracket import Bracket, Parts, bracket
+from ..mechanisms.bracket import Bracket, Parts, bracket, is_bracketed
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.sampled import unsampled
 from ..mechanisms.sampling.allocation import allocation
 from ..mechanisms.sampling.fixed_size import FixedSize
 from .composition import divergence
 from .composition.divergence import added_up
-from .composition.guarantees import attained
+from .composition.guarantees import as_two_outcomes
 from .composition.known import ORDERS, first_bounds, quick_figures
 from .composition.single import by_itself, by_profile
 from .composition.together import (
@@ -105,7 +105,7 @@ def solve(uses: Sequence[Use], query: Query) -> Enclosure:
     """The figure of these uses together. In any case: out of time with what holds anyway."""
     figure, uses = query.figure, counted(uses)
     if figure.quantity == "renyi":
-        return curve(uses, [query])[0]
+        return renyi_curve(uses, [query])[0]
     by = _PURE if figure == PURE else _BY[figure.quantity]
     found = in_any_case(lambda: _solved(uses, query).found_by(by), figure.trivial)
     if _LOG.isEnabledFor(logging.DEBUG):
@@ -114,7 +114,7 @@ def solve(uses: Sequence[Use], query: Query) -> Enclosure:
     return found
 
 
-def curve(uses: Uses, queries: Sequence[Query]) -> list[Enclosure]:
+def renyi_curve(uses: Uses, queries: Sequence[Query]) -> list[Enclosure]:
     """Rényi divergences at several orders, in any case.
 
     They add up at every order. Source: Mironov, "Rényi differential privacy", CSF 2017, Proposition
@@ -131,14 +131,14 @@ def curve(uses: Uses, queries: Sequence[Query]) -> list[Enclosure]:
 
     in_any_case(ask_each, None)
     missed = [index for index, one in enumerate(found) if _is_open(one)]
-    if missed and lists_of(uses) is None:
+    if missed and not any(is_bracketed(use.mechanism) for use in uses):
         orders = [order for index in missed if (order := queries[index].figure.at)]
         tells = first_bounds(uses, cost, orders)
         for index in missed:
             found[index] = found[index].intersection(tells.of(queries[index].figure))
     for index in missed:
         if not found[index].is_finite():
-            found[index] = in_time_or_implied(
+            found[index] = measured_or_implied(
                 uses, queries[index], partial(found.__getitem__, index)
             )
     return found
@@ -158,7 +158,9 @@ def from_above(uses: Sequence[Use], query: Query) -> Enclosure:
     if figure == PURE or figure.at is None or figure.at == 1:
         return least
     mixture = mixed(lists.uses, figure)
-    return least if least.upper <= mixture.upper else Enclosure(mixture.upper, mixture.upper)
+    if least.upper <= mixture.upper:
+        return least
+    return Enclosure(mixture.upper, mixture.upper, why=mixture.why)
 
 
 def _solved(uses: Uses, query: Query) -> Enclosure:
@@ -168,7 +170,7 @@ def _solved(uses: Uses, query: Query) -> Enclosure:
     if (figure := query.figure).adds_up and figure != RHO:
         found = worst(dearest(uses), lambda some: added_up(some, *query[:3]))
         return found if figure == PURE else found.because(*_open(uses))
-    found = in_time_or_implied(uses, query, lambda: _measured(uses, query))
+    found = measured_or_implied(uses, query, lambda: _measured(uses, query))
     if figure == RHO and _is_open(found):
         found = found.intersection(first_bounds(uses, cost).of(figure))
     return found
@@ -214,6 +216,7 @@ class Lists:
         """Is a bound of its Rényi divergences known of some use?"""
         return any(one is not None and one.curve for one in self.brackets)
 
+    @property
     def pure(self) -> Uses | None:
         """A list of the same pure epsilon, where that is told by itself."""
         if not any(one is not None and one.pure for one in self.brackets):
@@ -266,7 +269,7 @@ def _between(lists: Lists, query: Query) -> Enclosure:
     _ATTAINED at the narrowest.
     """
     figure, width = query.figure, query.width
-    if figure == PURE and (same := lists.pure()) is not None:
+    if figure == PURE and (same := lists.pure) is not None:
         return solve(same, query)
     if lists.alone is not None and figure.at is not None and figure != PURE:
         pure = partial(solve, lists.uses, Query(PURE, _COARSE))
@@ -317,7 +320,7 @@ def attained_at(lists: Lists, figure: Figure) -> tuple[Uses, ...]:
         return lists.attained
     more: list[Uses] = []
     nothing: list[Uses] = []
-    for listed in in_time(partial(attained, lists.uses, figure), nothing):
+    for listed in in_time(partial(as_two_outcomes, lists.uses, figure), nothing):
         inner = lists_of(listed)
         more += [listed] if inner is None else inner.attained[:1]
     return (*lists.attained, *more)
@@ -432,7 +435,7 @@ def _quick(uses: Scenario, figure: Figure) -> Enclosure:
     return found.because(*_open(uses))
 
 
-def in_time_or_implied(uses: Uses, query: Query, measure: Callable[[], Enclosure]) -> Enclosure:
+def measured_or_implied(uses: Uses, query: Query, measure: Callable[[], Enclosure]) -> Enclosure:
     """What is measured, or quick; where that says nothing, what other figures imply."""
     figure = query.figure
     found = figure.trivial

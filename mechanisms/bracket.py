@@ -124,9 +124,9 @@ def is_bracketed(mechanism: Mechanism) -> bool:
 
 def bracket(mechanism: Mechanism) -> Bracket | None:
     """The lists that one use lies between; None for what has pairs of laws itself."""
-    inner, plain = either_way(mechanism), unsampled(mechanism)
-    if not hasattr(plain, "bracket"):
+    if not is_bracketed(mechanism):
         return None
+    inner, plain = either_way(mechanism), unsampled(mechanism)
     found: Bracket = plain.bracket_at(inner) if isinstance(inner, RandomRate) else plain.bracket()  # type: ignore[attr-defined]
     return found if inner is mechanism else found.in_form(OneWay)
 

@@ -122,7 +122,7 @@ class ContinuousNoise:
         return self if self.rate == 1 else evolve(self, removing=not self.removing)
 
 
-def dominating_gaussian(law: Law, square: int, neighbours: str) -> ContinuousNoise:
+def dominating_gaussian(law: Law, square: int, neighbours: str = "replace") -> ContinuousNoise:
     """The Gaussian that dominates integer noise of this law on what moves by |v|_2^2 <= square.
 
     Raises NoEnvelopeError where none is proved (`laws.gaussian_envelope`).

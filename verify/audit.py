@@ -21,7 +21,7 @@ from ..exact.budget import in_time
 from ..exact.errors import UndecidedError
 from ..exact.rounding import to_digits
 from ..mechanisms.additive.vector import vector
-from ..mechanisms.bracket import Bracketed, bracket
+from ..mechanisms.bracket import Bracketed
 from ..mechanisms.mechanism import Mechanism, ways
 from ..mechanisms.sampled import unsampled
 from .guarantee import Guarantee
@@ -225,9 +225,9 @@ def _narrowed(composition: Composition, claim: Guarantee, width: Fraction, cap: 
 
 def _attained(mechanism: Mechanism) -> list[Mechanism] | None:
     """Of what is known by others: single uses that some neighbours attain; None of all else."""
-    if not isinstance(unsampled(mechanism), Bracketed) or (known := bracket(mechanism)) is None:
+    if not isinstance(known := unsampled(mechanism), Bracketed):
         return None
-    alone = (parts[0] for parts in known.attained if len(parts) == 1)
+    alone = (parts[0] for parts in known.bracket().attained if len(parts) == 1)
     return [one for one, times in alone if times == 1]
 
 

@@ -27,7 +27,7 @@ from ...mechanisms.mechanism import Mechanism
 from ..figure import MU, PURE, RHO, Figure, read_delta, read_epsilon, read_order
 from ..losses.sums import WORK, Enough, never
 from ..scenario import Use, neighbours
-from ..solve import MOST_USES, Query, counted, curve, solve
+from ..solve import MOST_USES, Query, counted, renyi_curve, solve
 from .curves import Profile, falling, profile
 from .tradeoff import Tradeoff, guessing, tradeoff
 
@@ -203,7 +203,7 @@ class Composition(Rows):
         """The Rényi divergence at each of these orders > 1, which add up over uses."""
         precision = _precision(width, cap)
         figures = [Figure("renyi", read_order(order)) for order in orders]
-        return curve(self.uses, [Query(figure, *precision) for figure in figures])
+        return renyi_curve(self.uses, [Query(figure, *precision) for figure in figures])
 
     @budgeted
     def zcdp(

@@ -40,7 +40,7 @@ _MORE = 0.6  # of log delta: where a use is one of several, more than delta is t
 _Floats: TypeAlias = NDArray[np.float64]
 
 
-def attained(uses: Sequence[Use], figure: Figure) -> list[tuple[Use, ...]]:
+def as_two_outcomes(uses: Sequence[Use], figure: Figure) -> list[tuple[Use, ...]]:
     """Lists that cost at most what these do: one guaranteed use as two outcomes, all else alike."""
     for index, use in enumerate(uses):
         one = either_way(use.mechanism)

@@ -37,8 +37,8 @@ from ...exact.budget import OutOfTimeError, quickly
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ball
 from ...exact.precision import enclose, refine
-from ...mechanisms.continuous import ContinuousNoise, Shape
-from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError, distance
+from ...mechanisms.continuous import ContinuousNoise, Shape, dominating_gaussian
+from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError
 from ...mechanisms.mechanism import (
     AdditiveNoise,
     Mechanism,
@@ -249,7 +249,7 @@ def _mu(mechanism: Mechanism) -> Enclosure:
         if (most := divergence.without_outcomes(mechanism, MU, _ROUGHLY, _CAP)) is not None:
             return _to(most)
         with suppress(NoEnvelopeError):
-            return Enclosure(_ZERO, _distance(unsampled(mechanism)))
+            return Enclosure(_ZERO, _around(unsampled(mechanism)).sensitivity)
         if not isinstance(mechanism, OneWay | OnePair):  # the other way round it may cost more
             pure = divergence.figure_of(mechanism, PURE, _ROUGHLY)
             if pure.is_finite() and pure.upper <= _LARGEST:
@@ -302,17 +302,14 @@ def _gaussian(mechanism: Mechanism) -> Mechanism:
     inner = unsampled(mechanism)
     if isinstance(inner, ContinuousNoise) and inner.shape is Shape.GAUSSIAN:
         return mechanism
-    return likewise(mechanism, ContinuousNoise(Shape.GAUSSIAN, Fraction(1), _distance(inner)))
+    return likewise(mechanism, _around(inner))
 
 
-def _distance(noise: Mechanism) -> Fraction:
-    """At least the mu with which noise on a number, nobody sampled, is mu-GDP, by its envelope.
-
-    Raises NoEnvelopeError.
-    """
+def _around(noise: Mechanism) -> ContinuousNoise:
+    """The Gaussian that dominates noise on a number, nobody sampled. Raises NoEnvelopeError."""
     if not isinstance(noise, AdditiveNoise) or noise.farthest == 0:
         raise NoEnvelopeError("only noise on a number has the Gaussian envelope")
-    return distance(noise.law, noise.farthest**2)
+    return dominating_gaussian(noise.law, noise.farthest**2)
 
 
 def surcharge(order: Fraction, delta: Fraction) -> arb:

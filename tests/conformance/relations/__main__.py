@@ -46,6 +46,7 @@ def main() -> int:
             tally = Tally()
             for part in parts:
                 tally.add(part.result())
+                print(f"{name}: {tally}", file=sys.stderr, flush=True)
             print(f"{name}: {tally}", flush=True)
             for failure in tally.failures:
                 print("   ", failure, flush=True)

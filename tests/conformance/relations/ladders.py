@@ -107,7 +107,7 @@ def _between(lists: Lists, figure: Figure) -> Iterator[_Method]:
     """Each list on either side, and what costs the same."""
     if lists.exact is not None:
         yield "what costs the same", partial(_measured, figure, lists.exact)
-    if figure == ("epsilon", 0) and (pure := lists.pure()) is not None:
+    if figure == ("epsilon", 0) and (pure := lists.pure) is not None:
         yield "what costs as much at delta 0", partial(_measured, figure, pure)
     for index, uses in enumerate(attained_at(lists, figure)):
         yield f"attained {index}", partial(_below, figure, uses)
