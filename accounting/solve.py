@@ -27,7 +27,7 @@ from typing import NamedTuple, TypeAlias
 from attrs import frozen
 
 from ..common.rows import written
-from ..exact.budget import OutOfTimeError, in_any_case, in_time, spend, unhurried
+from ..exact.budget import OutOfTimeError, in_any_case, in_time, is_over, spend, unhurried
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError
 from ..exact.precision import CAP, WIDTH
@@ -293,9 +293,15 @@ def _between(lists: Lists, query: Query) -> Enclosure:
     upper: dict[Uses, Enclosure] = {}
     lower: list[Enclosure] = []
 
+    def asked(listed: Uses, width: Fraction, needed: bool) -> Enclosure:
+        """Where the work is done by then, of what is needed alone."""
+        if needed:
+            return in_any_case(ask(listed, width), _ANYTHING)
+        return _ANYTHING if is_over() else in_time(ask(listed, width), _ANYTHING)
+
     def dominated(listed: Uses) -> None:
         bounded = any(one.is_finite() for one in upper.values())
-        upper[listed] = (in_time if bounded else in_any_case)(ask(listed, narrow), _ANYTHING)
+        upper[listed] = asked(listed, narrow, not bounded)
 
     dominated(lists.dominating[0])
     other = in_any_case(lambda: besides(lists, query), _ANYTHING)
@@ -305,7 +311,7 @@ def _between(lists: Lists, query: Query) -> Enclosure:
         if listed in upper:
             lower.append(upper[listed])
         else:
-            lower.append((in_time if lower else in_any_case)(ask(listed, roughly), _ANYTHING))
+            lower.append(asked(listed, roughly, not lower))
     found = _met(lower, upper, other, lists)
     for listed in lists.dominating:
         if listed not in upper and not found.is_within(roughly):

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 from flint import arb, ctx
 
-from ...exact.budget import OutOfTimeError, spend, within
+from ...exact.budget import SECOND, OutOfTimeError, spend, within
 from ...exact.enclosure import Enclosure
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
@@ -304,6 +304,7 @@ def _by_events(
 def _by_lattice(product: Product, task: _Task) -> Enclosure:
     """Losses moved to ever finer lattices, until that is narrow enough or the work is done."""
     enclosure: Enclosure | None = None
+    counted = 0
     with working_precision(BITS):
         # what is left out is alike for figures near by
         tail = _EVERY * math.floor((task.log_delta - _CLOSE) / _EVERY)
@@ -325,7 +326,8 @@ def _by_lattice(product: Product, task: _Task) -> Enclosure:
                 enclosure = enclose_between(answer.lower, answer.upper)
                 if task.enough(enclosure):
                     break
-                spend()
+                spend((answer.cost - counted) / _UNITS * SECOND)
+                counted = answer.cost
         except OutOfTimeError:
             if enclosure is None or answer.cost < _LITTLE * _UNITS:  # `coarse` tells more
                 raise

@@ -18,13 +18,12 @@ from attrs import frozen
 from flint import acb, arb
 from numpy.typing import NDArray
 
-from ...exact import contour
 from ...exact.number import ParameterError, ball
 from ...exact.precision import working_precision
+from ...mechanisms.laws import contour
 from ...mechanisms.laws.closed_forms import ClosedDifference
 from ...mechanisms.laws.law import Law
 from ...mechanisms.laws.saddle import vertical_path
-from .inversion import Inversion
 from .plan import ContinuousLaplace, Noise
 
 _INNER = 112  # of the noise's transform, where terms cancel
@@ -116,7 +115,7 @@ def _laplace_difference(scale: arb, t: int) -> arb:
 
 @frozen
 class _Sum:
-    """A sum of independent laws and mirror images of laws, as `exact.contour` sees it."""
+    """A sum of independent laws and mirror images of laws, as `laws.contour` sees it."""
 
     laws: tuple[Law, ...]
     mirrored: bool  # Y is the sum minus an independent copy; else Y is the sum itself
@@ -139,6 +138,11 @@ class _Sum:
                     return None
                 total += sign * slope
         return total
+
+    @property
+    def falls_off_axis(self) -> bool:
+        """As of each of them: moduli multiply."""
+        return all(law.falls_off_axis for law in self.laws)
 
     def at_least(self, t: int) -> arb:
         """P(Y >= t), Y symmetric."""
@@ -190,7 +194,7 @@ class _Sum:
 
 
 def _difference(laws: tuple[Law, ...]) -> Callable[[int], arb]:
-    """t -> P(Y >= t): in closed form, by `inversion` where it applies, else by `exact.contour`."""
+    """t -> P(Y >= t): in closed form, else by `laws.contour`."""
     if len(laws) == 1 and isinstance(laws[0], ClosedDifference):
         return laws[0].difference_tail
     deviation = _deviation(laws)
@@ -200,22 +204,7 @@ def _difference(laws: tuple[Law, ...]) -> Callable[[int], arb]:
             summed = _Sum((laws[0].sum_of(2),), False, deviation)
     if not summed.mirrored and deviation <= _NARROW:
         return _tabulated(summed, math.ceil(_REACH * deviation))
-    if not all(law.falls_off_axis for law in summed.laws):
-        return summed.at_least
-
-    def transform(z: acb) -> acb:
-        exponent, factor = summed.transform(z, False)
-        return exponent.exp() * factor
-
-    inversion = Inversion(transform, summed.saddle, deviation, summed.end())
-
-    def at_least(t: int) -> arb:
-        if t <= 0:
-            return 1 - at_least(1 - t)
-        found = inversion.at_least(t)
-        return summed.at_least(t) if found is None else found
-
-    return at_least
+    return summed.at_least
 
 
 def _tabulated(summed: _Sum, reach: int) -> Callable[[int], arb]:

@@ -24,13 +24,13 @@ import numpy as np
 from flint import acb, arb
 from numpy.typing import NDArray
 
-from ...exact import contour
 from ...exact.enclosure import Enclosure, UndecidedError
 from ...exact.lazy import mpmath
 from ...exact.number import ExactInput, ParameterError, Real, ball, decimal_text, exact, whole
 from ...exact.precision import CAP, START, WIDTH, refine, working_precision
 from ..fields.schema import Calibrated
 from ..samplers.bits import RandomBits
+from . import contour
 from .search import first_within
 
 __all__ = ["Calibrated", "Law", "Moments", "UndecidedError", "divided"]

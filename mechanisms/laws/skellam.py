@@ -34,6 +34,7 @@ from .law import Calibrated, Law, Moments
 from .saddle import vertical_path
 
 _SPARE = 24  # bits
+_SMALL, _FAR = 50, 36  # a variance; a square of deviations
 
 
 @frozen
@@ -87,10 +88,11 @@ class Skellam(Law):
 
     def ball(self, x: int) -> arb:
         bits, v = ctx.prec, self.variance
+        if v > _SMALL and x * x > _FAR * v:  # where FLINT's expansions take long, and lose digits
+            return super().ball(x)
         spare = _SPARE + 2 * math.ceil(v).bit_length() + abs(x).bit_length()
         with working_precision(bits + spare):
             found = ball(v).bessel_i(abs(x), scaled=True)
-        # FLINT's expansions lose more than they are given far out
         return +found if found.rel_accuracy_bits() >= bits else super().ball(x)
 
     def balls(self, low: int, high: int) -> list[arb]:

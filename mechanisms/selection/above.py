@@ -19,6 +19,7 @@ from ...exact.number import ball
 from ...exact.precision import working_precision
 
 _MANY = 300  # variables, with whose number the closed form takes ever longer
+_TERM = 15  # units, about, a term and value
 
 Times = Mapping[int, int]  # so many variables with this value added
 
@@ -50,6 +51,7 @@ def _mean(scale: Fraction, other: Fraction, below: Times, above: Times) -> arb:
         left *= arb_poly([1, -half * second ** (q + 1 - low)]) ** times
     total = _series(right, first, second) * first**high
     total += _series(left, first, second) * first ** (-low)
+    spend(_TERM * (high - low) * (len(below) + len(above)))
     for t in range(low + 1, high):
         seen = first ** abs(t)
         for q, times in below.items():

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -35,7 +36,7 @@ from typing import ClassVar, TypeAlias
 from attrs import evolve, field, frozen
 from flint import arb
 
-from ...exact.number import ExactInput, ball, exact
+from ...exact.number import ExactInput, ParameterError, ball, exact
 from ...exact.precision import working_precision
 from ..bracket import Bracket, Bracketed, Parts
 from ..continuous import Shape
@@ -53,6 +54,7 @@ _MOST_LISTS = 64
 _MOST_CHOICES = 8  # of counts in each of several keys, that an adversary is let play with
 _MOST_COUNTS = 300
 _MOST_CELLS = 4096  # of counts, among which the worst list is looked for
+_MOST_USERS = 10**18  # in one key
 _FAR = {Shape.LAPLACE: 40, Shape.GAUSSIAN: 10}  # scales of continuous noise
 CERTAIN = arb(1), arb(0)
 _BEYOND = "1e-40"  # about how seldom a key of the largest count that is tried is withheld
@@ -326,7 +328,7 @@ class KeyNames(Bracketed):
         """Between any counts that others may hold, and any choice of them at every use."""
         counts, complete = self.rule.decisive()
         chosen, all_of_them = _lists(counts, self.rule.steepest(), self.keys)
-        lower = [self._of(list_) for list_ in chosen]
+        lower = [self._of(one) for one in chosen]
         if self.keys == 1 and not all_of_them:
             lower.append(((AnyCount(self.rule, self.removing, attained=True), 1),))
         upper = [self._way(parts) for parts in self.rule.dominating(self.keys)]
@@ -342,12 +344,9 @@ class KeyNames(Bracketed):
             profile = WorstCounts(self.rule, self.keys)
         return Bracket(lower, upper, is_complete=every, profile=profile, reason=why)
 
-    def _of(self, counts: Sequence[int]) -> Parts:
-        """A key for each of these counts of others."""
-        each = dict.fromkeys(counts, 0)
-        for count in counts:
-            each[count] += 1
-        pairs = ((Sampled(Counted(self.rule, count)), times) for count, times in each.items())
+    def _of(self, keys: Mapping[int, int]) -> Parts:
+        """So many keys for each of these counts of others."""
+        pairs = ((Sampled(Counted(self.rule, count)), times) for count, times in keys.items())
         return self._way(tuple(pairs))
 
     def _way(self, parts: Parts) -> Parts:
@@ -356,12 +355,12 @@ class KeyNames(Bracketed):
 
 def _lists(
     counts: Sequence[int], steepest: Sequence[int], keys: int
-) -> tuple[list[list[int]], bool]:
-    """Counts of others in all keys of a user: all that there may be, or some; are these all?"""
+) -> tuple[list[Mapping[int, int]], bool]:
+    """How many keys of a user have each count of others: all that may be, or some; are they all?"""
     if math.comb(len(counts) + keys - 1, keys) <= _MOST_LISTS:
-        return [list(one) for one in combinations_with_replacement(counts, keys)], True
+        return [Counter(one) for one in combinations_with_replacement(counts, keys)], True
     few = [counts[0], *steepest, *counts[1 :: max(1, len(counts) // 4)], counts[-1]]
-    return [[count] * keys for count in dict.fromkeys(few)], False
+    return [{count: keys} for count in dict.fromkeys(few)], False
 
 
 def partition_selection(values: Mapping[str, str]) -> tuple[KeyNames, dict[str, int | str]]:
@@ -373,6 +372,11 @@ def partition_selection(values: Mapping[str, str]) -> tuple[KeyNames, dict[str, 
     keys = parameters.keys(values.get("keys", "1"))
     rule = Optimal(parameters.epsilon(values["epsilon"]) / keys, _delta(values["delta"]) / keys)
     last = rule.turns()[1]
+    if last > _MOST_USERS:
+        raise ParameterError(
+            "epsilon and delta must be larger: with these a key is certain to be released from "
+            f"{last:.1e} users on, which is more than {_MOST_USERS:.0e}"
+        )
     half = bisect_left(range(last), True, key=lambda count: bool(rule.chances(count)[0] >= 0.5))
     threshold = _laplace_threshold(rule)
     shown: dict[str, int | str] = {

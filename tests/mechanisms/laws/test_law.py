@@ -8,9 +8,9 @@ import pytest
 from flint import acb, arb
 
 from exactdp import Enclosure, ParameterError, UndecidedError
-from exactdp.exact import contour
 from exactdp.exact.number import Logarithm
 from exactdp.exact.precision import enclose, working_precision
+from exactdp.mechanisms.laws import contour
 from exactdp.mechanisms.laws import law as law_module
 from exactdp.mechanisms.laws.binomial import Binomial
 from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum

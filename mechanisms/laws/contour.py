@@ -1,0 +1,189 @@
+"""Point and tail probabilities of a law on the integers by certified contour integration.
+
+Let M(z) = E e^(zX), analytic in a strip s0 < Re z < s1 around 0. By Cauchy's formula, for any
+s in the strip,
+
+    P(X = t)  =  (1/2 pi i) int_{s-i pi}^{s+i pi} M(z) e^(-tz) dz,
+    P(X >= t) =  (1/2 pi i) int_{s-i pi}^{s+i pi} M(z) e^(-tz) / (1 - e^(-z)) dz      for s > 0,
+    P(X <= t) = -(1/2 pi i) int_{s-i pi}^{s+i pi} M(z) e^(-(t+1)z) / (1 - e^(-z)) dz  for s < 0
+
+(sum the geometric series under the integral; it converges uniformly on the line). M is real on
+the real axis, so the upper half of the path carries everything: twice its real part. The path may
+be any that starts on the real axis at s, ends on the line Im z = pi and stays where M is analytic.
+At the saddle point of M(z) e^(-tz) the integrand hardly oscillates, so the relative error stays
+small however far out t lies, and the cost does not grow with the variance.
+
+The quadrature is FLINT's `acb.integral`, which returns an enclosure of the integral; or, on
+vertical paths where |M(s + i theta)| falls in theta on [0, pi], so that few values are enough, the
+trapezoidal rule. All three integrands, without e^(-tz), are f(z) = sum over n of a(n) e^(zn), with
+a(n) = P(X = n), P(X >= n) or P(X < n). So the rule with N points on the segment from s - i pi to
+s + i pi gives, exactly,
+
+    (1/N) sum over j of f(z_j) e^(-tz_j)  =  a(t) + sum over k != 0 of a(t + kN) e^(skN),
+
+and since 0 <= a(n) <= M(r) e^(-rn) (Chernoff: for all r, r >= 0, r <= 0 in turn), what is too much
+is, for every u > 0 with s - u and s + u in the domain and on the side that is asked, between 0 and
+
+    (M(s+u) e^(-(s+u)t) + M(s-u) e^(-(s-u)t)) e^(-uN)/(1 - e^(-uN)).
+
+1/|1 - e^(-z)| and 1/|e^(-z) - 1| fall in theta as well: the values that are left out, beyond some
+theta, are no larger than the last one taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Protocol, TypeAlias
+
+from flint import acb, arb, ctx
+
+from ...exact.budget import OutOfTimeError, spend
+from ...exact.precision import working_precision
+
+_POINT = 40  # units, about, that a value of the integrand takes
+_MOST, _HALVED = 400, 8  # values, by which the integral costs no more; how often u is
+_Kernel: TypeAlias = Callable[[acb], acb]
+
+
+class Transformed(Protocol):
+    """A law as this module sees it."""
+
+    def transform(self, z: acb, analytic: bool) -> tuple[acb, acb]:
+        """(K, F) with M(z) = e^K F for all z in the ball.
+
+        e^K is what is large, F what may have zeros; K is the same analytic function everywhere, up
+        to multiples of 2 pi i. The flag asks for a non-finite answer where M is not analytic on
+        the ball.
+        """
+        ...
+
+    def slope(self, z: acb) -> acb | None:
+        """K'(z), non-finite where it is not analytic on the ball; None where it is not known."""
+        ...
+
+    @property
+    def falls_off_axis(self) -> bool:
+        """Does |M(s + i theta)| fall in theta on [0, pi], for all s of the domain?"""
+        ...
+
+
+def probability(law: Transformed, t: int, path: Sequence[acb]) -> arb:
+    """Enclose P(X = t). path: corners from the real axis to the line Im z = pi."""
+    return _inverted(law, t, path, lambda z: acb(1), 0)
+
+
+def upper_tail(law: Transformed, t: int, path: Sequence[acb]) -> arb:
+    """Enclose P(X >= t); the path keeps to the right of 0."""
+    return _inverted(law, t, path, lambda z: 1 / (1 - (-z).exp()), 1)
+
+
+def lower_tail(law: Transformed, t: int, path: Sequence[acb]) -> arb:
+    """Enclose P(X <= t); the path keeps to the left of 0."""
+    return _inverted(law, t + 1, path, lambda z: 1 / ((-z).exp() - 1), -1)
+
+
+def _inverted(law: Transformed, t: int, path: Sequence[acb], kernel: _Kernel, side: int) -> arb:
+    bits = ctx.prec
+    # K(z) - tz may cancel: room for the size of t, twice because cosh(z) - 1 cancels as well.
+    with working_precision(bits + 2 * max(16, abs(t).bit_length()) + 24):
+        start = acb(path[0])
+        # both kernels are positive on their own side of 0 only: a start on the other one, or
+        # outside the strip, does not get through
+        scale = _on_axis(law, t, start.real) * kernel(start).real
+        if not (scale > 0 and scale.is_finite()):
+            raise ArithmeticError(f"the path starts at {start}, outside the distribution's domain")
+        found = None
+        if law.falls_off_axis and (path[-1].real - start.real).is_zero():
+            found = _by_rule(law, t, start.real, scale, kernel, side, bits)
+        return +(_by_integral(law, t, path, kernel, bits) if found is None else found)
+
+
+def _on_axis(law: Transformed, t: int, s: arb) -> arb:
+    """M(s) e^(-st); not a number outside the domain: inside, M > 0 and K is real."""
+    exponent, factor = _tilted(law, t, acb(s), False)
+    return exponent.real.exp() * factor.real if exponent.imag.contains(0) else arb.nan()
+
+
+def _by_rule(
+    law: Transformed, t: int, s: arb, first: arb, kernel: _Kernel, side: int, bits: int
+) -> arb | None:
+    """By values on the vertical line through s; None where too many are needed.
+
+    first: the one at s. What floats choose here (u, N, how many values) moves the width alone.
+    """
+    slope, beside = law.slope(acb(s)), law.slope(acb(s + arb(2) ** -32))
+    if slope is None or beside is None:
+        return None
+    spread = math.sqrt(max(float(((beside - slope) * 2**32).real.mid()), 0.0))
+    exponent = 0.7 * (bits + 16) + math.log1p(spread)  # what is negligible is about e^-exponent
+    aside = math.sqrt(2 * exponent) / spread if spread > 0 else 0.0
+    aside, ends = min(aside, abs(float(s.mid())) / 2) if side else aside, arb.nan()
+    for _ in range(_HALVED):  # until it is inside the domain
+        u = arb(aside)
+        ends = _on_axis(law, t, s + u) + _on_axis(law, t, s - u)
+        if ends > 0 and ends.is_finite() and u > 0:
+            break
+        aside /= 2
+    else:
+        return None
+    count = math.ceil((exponent + float((ends / first).log().mid())) / aside) | 1
+    total, taken, last = first, 1, first.upper()
+    while taken < count and count * last > first * arb(2) ** -(bits + 16):
+        if taken > _MOST:
+            return None
+        spend(_POINT)
+        z = acb(s, arb.pi() * (taken + 1) / count)
+        exponents, factor = _tilted(law, t, z, False)
+        value = exponents.exp() * factor * kernel(z)
+        total, taken, last = total + 2 * value.real, taken + 2, value.abs_upper()
+    beyond = (-u * count).exp()
+    aliases = ends * beyond / (1 - beyond)
+    found = (total + arb(0, ((count - taken) * last).upper())) / count - arb(0).union(aliases)
+    return found if found.rel_accuracy_bits() >= bits else None
+
+
+def _by_integral(law: Transformed, t: int, path: Sequence[acb], kernel: _Kernel, bits: int) -> arb:
+    start = path[0]
+    peak, factor = _tilted(law, t, start, False)
+    middle, weight = peak.real.mid(), (factor * kernel(start)).real.mid()
+    ended: BaseException | None = None  # must not cross C code
+
+    def integrand(z: acb, analytic: bool) -> acb:
+        nonlocal ended
+        if ended is None:
+            try:
+                spend(_POINT)
+                exponent, factor = _tilted(law, t, z, analytic)
+                return (exponent - middle).exp() * factor * kernel(z) / weight
+            except (OutOfTimeError, KeyboardInterrupt, SystemExit) as error:
+                ended = error
+        return acb(0)  # ends the integral, where NaN would be bisected up to FLINT's limit
+
+    tolerance = arb(2) ** -(bits + 8)
+    total = acb(0)
+    for here, there in pairwise(path):
+        part = acb.integral(integrand, here, there, rel_tol=tolerance, abs_tol=tolerance)
+        if ended is not None:  # then it is no integral
+            raise ended
+        total += part
+    return total.imag / arb.pi() * middle.exp() * weight
+
+
+def _tilted(law: Transformed, t: int, z: acb, analytic: bool) -> tuple[acb, acb]:
+    """(K(z) - tz, F(z)), narrow also where K' is near t and the ball is wide.
+
+    A ball is convex, so K(z) - tz lies in K(c) - tc + (K' - t)(z - c) with c its centre and K'
+    enclosed over the ball: where that is finite, K is analytic on the whole ball (continued from
+    c, should a cut of the logarithm cross it).
+    """
+    exponent, factor = law.transform(z, analytic)
+    centre = z.mid()
+    offset = z - centre
+    if offset.abs_upper() > arb(2) ** -(ctx.prec // 2):
+        slope = law.slope(z)
+        if slope is not None and slope.is_finite():
+            at_centre, _ = law.transform(centre, analytic)
+            return at_centre - t * centre + (slope - t) * offset, factor
+    return exponent - t * z, factor
