@@ -33,9 +33,7 @@ from ..exact.number import ParameterError
 from ..exact.precision import CAP, WIDTH
 from ..mechanisms.bracket import Bracket, Parts, bracket, is_bracketed
 from ..mechanisms.mechanism import Mechanism
-from ..mechanisms.sampled import unsampled
 from ..mechanisms.sampling.allocation import allocation
-from ..mechanisms.sampling.fixed_size import FixedSize
 from .composition import divergence
 from .composition.divergence import added_up
 from .composition.guarantees import as_two_outcomes
@@ -168,8 +166,7 @@ def _solved(uses: Uses, query: Query) -> Enclosure:
     if (lists := lists_of(uses)) is not None:
         return _between(lists, query).intersection(query.figure.trivial)
     if (figure := query.figure).adds_up and figure != RHO:
-        found = worst(dearest(uses), lambda some: added_up(some, *query[:3]))
-        return found if figure == PURE else found.because(*_open(uses))
+        return worst(dearest(uses), lambda some: added_up(some, *query[:3]))
     found = measured_or_implied(uses, query, lambda: _measured(uses, query))
     if figure == RHO and _is_open(found):
         found = found.intersection(first_bounds(uses, cost).of(figure))
@@ -285,8 +282,8 @@ def _between(lists: Lists, query: Query) -> Enclosure:
         return partial(solve, listed, query._replace(width=width))
 
     alike = [] if lists.exact is None else [(lists.exact,)]
-    is_complete = lists.alone is not None and lists.alone.is_complete
-    for some in (*alike, *([lists.attained] if is_complete else [])):
+    is_largest = lists.alone is not None and lists.alone.is_largest(figure.quantity)
+    for some in (*alike, *([lists.attained] if is_largest else [])):
         found = reduce(Enclosure.maximum, (in_time(ask(one, width), _ANYTHING) for one in some))
         if found.is_finite() or found.lower == _INFINITY:
             return found
@@ -420,15 +417,7 @@ def _measured(uses: Uses, query: Query) -> Enclosure:
             lambda some: measured(some, figure, width, cap, work, enough),
             lambda some: measured(some, figure, _ROUGH, cap, _QUICK, enough),
         )
-    return found.because(*_open(uses))
-
-
-def _open(listed: Sequence[Use]) -> list[str]:
-    """Why every quantity but pure epsilon may be known from two sides only, in words."""
-    batches = (unsampled(use.mechanism) for use in listed)
-    if any(isinstance(one, FixedSize) and one.rate != 1 for one in batches):
-        return ["which datasets cost most in batches of a fixed size is open"]
-    return []
+    return found
 
 
 def _quick(uses: Scenario, figure: Figure) -> Enclosure:
@@ -438,7 +427,7 @@ def _quick(uses: Scenario, figure: Figure) -> Enclosure:
         found = first_bounds(uses, cost).of(figure)
     elif figure.quantity in ("delta", "epsilon"):
         found = worst(scenarios(uses), lambda some: measured_roughly(some, figure))
-    return found.because(*_open(uses))
+    return found
 
 
 def measured_or_implied(uses: Uses, query: Query, measure: Callable[[], Enclosure]) -> Enclosure:

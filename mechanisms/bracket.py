@@ -61,7 +61,8 @@ class Bracket:
     that neighbours can do, adaptively: the least is an upper bound. What takes longest comes last,
     and is asked only where the others leave a gap. A list on both sides costs the same.
     is_complete: is all that neighbours can do in a *single* use dominated by one or other list of
-    `attained`? Then a single use costs the largest of these. curve: what bounds its Rényi
+    `attained`? Then a single use costs the largest of these. is_profile: is its largest privacy
+    profile, from epsilon = 0 on? Then its delta and epsilon are. curve: what bounds its Rényi
     divergences besides, in every list. profile: what measures a single use, either way round,
     besides. pure: a list of the same pure epsilon, where the others do not tell it. reason: what is
     open in between, in words.
@@ -70,6 +71,7 @@ class Bracket:
     attained: tuple[Parts, ...] = field(converter=_lists)
     dominating: tuple[Parts, ...] = field(converter=_lists)
     is_complete: bool = False
+    is_profile: bool = False
     curve: RenyiCurve | None = None
     profile: Profiled | None = None
     pure: Parts | None = None
@@ -82,6 +84,10 @@ class Bracket:
     def exactly(cls, *parts: tuple[Mechanism, int]) -> Bracket:
         """Of what costs as much as this list, in every list of uses."""
         return cls((parts,), (parts,), is_complete=True)
+
+    def is_largest(self, quantity: str) -> bool:
+        """Does a single use cost the largest of `attained`, of this quantity?"""
+        return self.is_complete or (self.is_profile and quantity in ("delta", "epsilon"))
 
     @property
     def exact(self) -> list[Parts]:

@@ -16,7 +16,7 @@ from fractions import Fraction
 from itertools import chain
 from typing import ClassVar, Protocol
 
-from attrs import field, frozen
+from attrs import Factory, field, frozen
 
 from ..exact.number import ParameterError
 from .fields import parameters
@@ -49,16 +49,19 @@ class Mechanism(Protocol):
         ...
 
 
+def _own(one: OneWay) -> str:
+    return str(getattr(one.mechanism, "neighbours", "replace"))
+
+
 @frozen
 class OneWay:
-    """A mechanism with D and D' fixed: the same way round in every use."""
+    """A mechanism with D and D' fixed: the same way round in every use.
+
+    neighbours: how the two datasets differ; of the mechanism itself, where nobody says.
+    """
 
     mechanism: Mechanism
-
-    @property
-    def neighbours(self) -> str:
-        """How neighbouring datasets differ."""
-        return str(getattr(self.mechanism, "neighbours", "replace"))
+    neighbours: str = field(default=Factory(_own, takes_self=True))
 
     def pairs(self) -> Iterable[Pair]:
         return self.mechanism.pairs()

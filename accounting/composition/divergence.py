@@ -25,7 +25,7 @@ from ...mechanisms.mechanism import Mechanism, either_way, ways
 from ...mechanisms.pairs.pair import MixturePair, Pair, Reducible, SampledPair
 from ...mechanisms.sampled import dearest_ways
 from ...mechanisms.sampling.allocation import Allocation, allocation
-from ...mechanisms.sampling.fixed_size import FixedSize
+from ...mechanisms.sampling.fixed_size import TwoWay
 from ..divergences import concentrated, renyi
 from ..divergences.finite_sums import is_listed
 from ..divergences.gaussian_dp import bounded_mu, gaussian_mu, of_laplace, root_of
@@ -34,7 +34,7 @@ from ..divergences.privacy_profile import delta_of, epsilon_of
 from ..figure import MU, PURE, RHO, Figure
 from ..losses.continuous import allocated, profile
 from ..losses.continuous.mixture import LineLaw
-from ..losses.continuous.uses import batched_renyi, continuous_loss, continuous_noise, single_law
+from ..losses.continuous.uses import continuous_loss, continuous_noise, single_law, two_way_renyi
 from ..sampling import loss_of
 from ..scenario import Use, worst
 
@@ -186,15 +186,15 @@ def _of_noise(
         return _rho(mechanism, noise, max(rate for _, rate in rates), width)
     if figure == PURE and not is_gaussian and any(rate == 1 for _, rate in rates):
         return _exactly(move)
-    batches = continuous_loss(mechanism)
+    both = continuous_loss(mechanism)
 
     def measured(law: LineLaw) -> Enclosure:
         if figure == PURE:
             return refine(law.largest, width=width)
         if figure.quantity != "renyi" or figure.at is None:
             return profile.measured([(law, 1)], figure, width)
-        if isinstance(batches, FixedSize):
-            return batched_renyi(batches, figure.at, width)
+        if isinstance(both, TwoWay):
+            return two_way_renyi(both, figure.at, width)
         if is_gaussian and noise.rate == 1:
             return Enclosure.exactly(figure.at * squared(move) / 2)
         return profile.renyi(law, figure.at, width)

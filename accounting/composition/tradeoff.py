@@ -44,7 +44,6 @@ from ...exact.precision import enclose, working_precision
 from ...mechanisms.continuous import continuous
 from ...mechanisms.mechanism import Mechanism, OnePair, OneWay, either_way
 from ...mechanisms.pairs.pair import TwoWayPair
-from ...mechanisms.sampling.fixed_size import FixedSize
 from ..losses.continuous.uses import continuous_loss
 from ..scenario import Scenario, Use, scenarios
 from ..solve import lists_of
@@ -198,14 +197,8 @@ def _is_one_pair(uses: Sequence[Use]) -> bool:
     if (lists := lists_of(uses)) is not None:
         return lists.exact is not None and _is_one_pair(lists.exact)
     for mechanism, _ in uses:
-        if isinstance(continuous_loss(mechanism), FixedSize | None):
-            inner = either_way(mechanism)
-            if isinstance(inner, FixedSize):
-                if inner.rate != 1:
-                    return False
-                inner = inner.mechanism
-            if continuous(inner) is None and len(list(islice(inner.pairs(), 2))) > 1:
-                return False
+        if continuous_loss(mechanism) is None and len(list(islice(mechanism.pairs(), 2))) > 1:
+            return False
     return True
 
 
@@ -228,15 +221,14 @@ def _attained(uses: Sequence[Use], measure: Measure, known: Profile) -> tuple[Sc
 def one_pair(mechanism: Mechanism) -> tuple[Mechanism, Mechanism] | None:
     """One pair that neighbours attain, and the swapped one; None where nothing is released."""
     inner = either_way(mechanism)
-    if isinstance(inner, FixedSize) and (noise := continuous(inner.mechanism)) is not None:
-        inner = evolve(noise, neighbours="add-remove", rate=inner.rate)
-    elif (noise := continuous(inner)) is not None:
+    if (noise := continuous(inner)) is not None:
         inner = evolve(noise, neighbours="add-remove")
     elif continuous_loss(inner) is None:
         pair = next(iter(inner.pairs()), None)
-        if isinstance(pair, TwoWayPair):
-            pair = pair.pair
-        return None if pair is None else (OnePair(pair), OnePair(pair.swapped()))
+        if pair is None:
+            return None
+        assert not isinstance(pair, TwoWayPair)  # attained by nobody
+        return OnePair(pair), OnePair(pair.swapped())
     return OneWay(inner), OneWay(inner.reversed())
 
 

@@ -36,7 +36,7 @@ from ...mechanisms.pairs.pair import MixturePair, Reducible, SampledPair, TwoWay
 from ...mechanisms.pairs.shift_pair import WrappedPair
 from ...mechanisms.sampled import likewise, unsampled
 from ...mechanisms.sampling.allocation import Allocation
-from ...mechanisms.sampling.fixed_size import FixedSize
+from ...mechanisms.sampling.fixed_size import TwoWay
 from ..divergences.finite_sums import is_listed, outside_masses
 from ..grid.average import AllocatedLoss
 from ..grid.blocks import BlockLoss
@@ -204,7 +204,7 @@ class Product:
                     continue
                 for steps, groups in one.groups:
                     yield AllocatedLoss(noise, steps, one.removing, tail), groups * times
-            elif isinstance(one, FixedSize):
+            elif isinstance(one, TwoWay):
                 yield TwoWayLoss(DividedLoss(plain_law(one), tail)), times
             else:
                 yield DividedLoss(one, tail, times * one.rate < 1), times
@@ -275,8 +275,6 @@ def _factor(use: Use, log_delta: float) -> Factor:
         ):
             return Factor((pair.unwrapped,), times, (pair,))
         return Factor((pair,), times)
-    if isinstance(inner, FixedSize) and inner.rate != 1:
-        return Factor(tuple(inner.pairs()), times, choices=tuple(inner.attained()))
     if isinstance(inner, AdditiveNoise) and inner.modulus and inner.law.shape_is_proved:
         law, farthest, modulus = inner.law, inner.farthest, inner.modulus
         if farthest == 0 or table_of(law) is not None:

@@ -16,7 +16,8 @@ first: datasets that are the worst for one use need not be so for many (Lebeda, 
 Steinke, "Avoiding pitfalls for privacy accounting of subsampled mechanisms under composition",
 2024). What has the profile q h(t) for g >= 1 *both ways round* dominates all datasets
 (`TwoWayPair`); that all others have the new data throughout is what certainly may happen: bounds
-from above and from below. Pure epsilon adds up.
+from above and from below. Pure epsilon adds up. Nor does it cost more than no sampling, by
+convexity: q h(1 + (g-1)/q) <= h(g), as h(1) <= 1, both ways.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ from typing import ClassVar
 from attrs import field, frozen
 
 from ...exact.number import ExactInput, ParameterError, whole
+from ..bracket import Bracket, Bracketed
 from ..continuous import ContinuousNoise
 from ..fields.schema import INNER, key
 from ..laws.closed_forms import table_of
-from ..mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from ..pairs.pair import Pair, ResponsePair, SampledPair, TwoWayPair
-from ..pairs.shift_pair import ShiftPair
-from ..sampled import read_share
+from ..mechanism import AdditiveNoise, Mechanism, OneWay, RandomizedResponse
+from ..pairs.pair import Pair, TwoWayPair
+from ..sampled import at_rate, read_share
 
 
 def _symmetric(mechanism: Mechanism) -> Mechanism:
@@ -58,7 +59,7 @@ def _size(value: ExactInput) -> int:
 
 
 @frozen
-class FixedSize:
+class FixedSize(Bracketed):
     """Batches of `size` out of `population` users.
 
     mechanism: of one batch, for neighbours replace. size, population: whole numbers.
@@ -98,19 +99,32 @@ class FixedSize:
         """The share of users in a batch."""
         return Fraction(self.size, self.population)
 
-    def pairs(self) -> Iterable[Pair]:
-        """One that dominates all, also over several uses; the mechanism's own in full batches."""
+    def bracket(self) -> Bracket:
+        """Between what certain neighbours attain throughout, and that profile both ways round."""
         if self.rate == 1:
-            return self.mechanism.pairs()
-        return [TwoWayPair(pair) for pair in self.attained()]
+            return Bracket.exactly((self.mechanism, 1))
+        batch = at_rate(self.mechanism, self.rate)
+        attained = ((OneWay(batch, self.neighbours), 1),)
+        return Bracket(
+            [attained],
+            [[(TwoWay(batch), 1)], [(self.mechanism, 1)]],
+            is_profile=True,
+            pure=attained,
+            reason="which datasets cost most in batches of a fixed size is open",
+        )
 
-    def attained(self) -> list[SampledPair]:
-        """What certain neighbours attain, throughout."""
-        found = []
-        for pair in self.mechanism.pairs():
-            assert isinstance(pair, ShiftPair | ResponsePair)
-            found.append(SampledPair(pair, self.rate, True))
-        return found
+
+@frozen
+class TwoWay:
+    """What has the profile of a sampled mechanism, the user removed, either way round."""
+
+    mechanism: Mechanism  # sampled
+
+    neighbours: ClassVar[str] = "replace"
+
+    def pairs(self) -> Iterable[Pair]:
+        """See `TwoWayPair`."""
+        return map(TwoWayPair, self.mechanism.pairs())  # type: ignore[arg-type]
 
     def reversed(self) -> Mechanism:
         return self

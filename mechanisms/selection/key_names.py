@@ -55,6 +55,7 @@ _MOST_CHOICES = 8  # of counts in each of several keys, that an adversary is let
 _MOST_COUNTS = 300
 _MOST_CELLS = 4096  # of counts, among which the worst list is looked for
 _MOST_USERS = 10**18  # in one key
+_LEAST_EPSILON = Fraction(1, 10**15)  # of Laplace noise that it is compared with
 _FAR = {Shape.LAPLACE: 40, Shape.GAUSSIAN: 10}  # scales of continuous noise
 CERTAIN = arb(1), arb(0)
 _BEYOND = "1e-40"  # about how seldom a key of the largest count that is tried is withheld
@@ -371,6 +372,11 @@ def partition_selection(values: Mapping[str, str]) -> tuple[KeyNames, dict[str, 
     """
     keys = parameters.keys(values.get("keys", "1"))
     rule = Optimal(parameters.epsilon(values["epsilon"]) / keys, _delta(values["delta"]) / keys)
+    if rule.epsilon < _LEAST_EPSILON:
+        raise ParameterError(
+            f"epsilon must be at least {float(_LEAST_EPSILON):.0e} for each key, got "
+            f"{values['epsilon'][:40]} for {keys}"
+        )
     last = rule.turns()[1]
     if last > _MOST_USERS:
         raise ParameterError(

@@ -84,6 +84,20 @@ def test_the_two_datasets_stay_named_in_the_lists():
         Bracket([()], [])
 
 
+@pytest.mark.parametrize("spec", ["discrete-laplace:scale=3", "gaussian:sigma=1"])
+def test_a_batch_costs_what_sampling_does_and_several_lie_below_no_sampling(spec):
+    batch, plain = (exactdp.mechanism(f"{spec}{more}") for more in (",fixed-size=1/4", ""))
+    sampled = exactdp.mechanism(f"{spec},neighbours=add-remove,poisson=1/4")
+    for figure in (PURE, Figure("epsilon", DELTA), Figure("delta", Fraction(1, 5))):
+        found = batch.figure(figure)
+        assert found == sampled.figure(figure) and not found.why
+        several, whole = ((4 * one).figure(figure) for one in (batch, plain))
+        assert several.upper <= whole.upper
+    listed = lists_of((4 * batch).uses)
+    assert listed is not None and listed.exact is None and len(listed.dominating) == 2
+    assert lists_of(exactdp.mechanism(f"{spec},fixed-size=4/4").uses).exact == plain.uses
+
+
 def test_it_is_audited_calibrated_and_refused_a_certificate():
     verdicts = [exactdp.audit(ONE, claim).verdict for claim in ("pure:1", "pure:0.75", "pure:0.4")]
     assert verdicts == [Verdict.VERIFIED, Verdict.UNDECIDED, Verdict.REFUTED]

@@ -1,15 +1,8 @@
 """Uses of continuous mechanisms as the laws of their losses, in one direction.
 
-*Batches of a fixed size*; neighbours replace one user. `sampling.fixed_size` proves, of any
-symmetric pair (P, Q) whose profile h is the largest of two batches in which one user is replaced,
-that with q = size/population no two datasets have a larger profile than q h(1 + (g - 1)/q), g >= 1,
-either way round: that is attained, one way round and throughout, by P' = (1-q) Q + q P against Q,
-whose laws are those of Poisson sampling with the user removed.
-
-One use is exact, then; several lie between that pair, composed, and the pair that has the profile
-both ways round. Of that H(g) = 1 - g + g H(1/g) for g < 1; it is composed on a lattice
-(`grid.cells`). It costs no more than no sampling: by convexity q h(1 + (g-1)/q) <= h(g), h(1) <=
-1, both ways.
+*Both ways round.* What has the profile of Poisson sampling, the user removed, either way round
+dominates batches of a fixed size (`sampling.fixed_size`). It is composed on a lattice
+(`grid.cells`), with H(g) = 1 - g + g H(1/g) for g < 1.
 
 *Rényi.* With r = dP'/dQ, e^((a-1) D_a) of the two-way pair is 1 + int over {r > 1} of (r^a +
 r^(1-a) - r - 1) dQ. The integrand is (r^a - r)(1 - r^-a) >= 0 for all r > 0, so that it is at most
@@ -34,7 +27,7 @@ from ....mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ....mechanisms.mechanism import Mechanism, either_way
 from ....mechanisms.sampled import RandomRate
 from ....mechanisms.sampling.allocation import Allocation
-from ....mechanisms.sampling.fixed_size import FixedSize
+from ....mechanisms.sampling.fixed_size import TwoWay
 from ...scenario import Use
 from . import profile
 from .inversion import Parts
@@ -42,23 +35,23 @@ from .mixture import LineLaw, MixtureLoss, SampledNoise
 from .sampled_gaussian import SampledGaussian
 from .sampled_laplace import SampledLaplace
 
-Continuous: TypeAlias = LineLaw | Allocation | FixedSize  # what has no outcomes to list
+Continuous: TypeAlias = LineLaw | Allocation | TwoWay  # what has no outcomes to list
 
 
 def plain_law(
-    one: FixedSize | ContinuousNoise, removing: bool = True
+    one: TwoWay | ContinuousNoise, removing: bool = True
 ) -> SampledGaussian | SampledLaplace:
     """The loss of Poisson sampling at the same rate."""
-    noise = one.mechanism if isinstance(one, FixedSize) else one
+    noise = one.mechanism if isinstance(one, TwoWay) else one
     assert isinstance(noise, ContinuousNoise)
     if noise.shape is Shape.GAUSSIAN:
-        return SampledGaussian(one.rate, noise.scale / noise.sensitivity, removing)
+        return SampledGaussian(noise.rate, noise.scale / noise.sensitivity, removing)
     assert isinstance(noise.move, Fraction)
-    return SampledLaplace(one.rate, noise.move, removing)
+    return SampledLaplace(noise.rate, noise.move, removing)
 
 
-def batched_renyi(one: FixedSize, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
-    """The Rényi divergence of one batch at this order > 1."""
+def two_way_renyi(one: TwoWay, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
+    """Its Rényi divergence at this order > 1."""
 
     def compute() -> arb:
         c, rise = ball(order - 1), arb(-1)
@@ -80,8 +73,8 @@ def continuous_loss(mechanism: Mechanism) -> Continuous | None:
         return MixtureLoss(laws) if len(laws) == len(each) else None
     if isinstance(inner, ContinuousNoise):
         return plain_law(inner, inner.removing)
-    if isinstance(inner, FixedSize) and isinstance(inner.mechanism, ContinuousNoise):
-        return plain_law(inner) if inner.rate == 1 else inner
+    if isinstance(inner, TwoWay) and isinstance(inner.mechanism, ContinuousNoise):
+        return inner
     if not isinstance(inner, Allocation) or inner.taken < inner.steps:
         return inner if isinstance(inner, Allocation) else None
     noise = inner.scale / inner.sensitivity / square_root(Fraction(inner.steps))
@@ -99,26 +92,26 @@ def continuous_noise(mechanism: Mechanism) -> ContinuousNoise | None:
     None for what is discrete.
     """
     inner = either_way(mechanism)
-    if isinstance(inner, RandomRate | FixedSize) and (plain := continuous(inner.mechanism)):
-        return continuous(plain.at_rate(inner.rate, getattr(inner, "removing", True)))
+    if isinstance(inner, RandomRate) and (plain := continuous(inner.mechanism)):
+        return continuous(plain.at_rate(inner.rate, inner.removing))
+    if isinstance(inner, TwoWay):
+        return continuous(inner.mechanism)
     return continuous(mechanism)
 
 
 def single_law(mechanism: Mechanism) -> LineLaw:
-    """The loss of a single use of continuous noise, batches of a fixed size included."""
+    """The loss of a single use of continuous noise; of `TwoWay` that of either way."""
     law = continuous_loss(mechanism)
-    law = plain_law(law) if isinstance(law, FixedSize) else law
+    law = plain_law(law) if isinstance(law, TwoWay) else law
     assert isinstance(law, LineLaw)
     return law
 
 
 def parts_of(uses: Sequence[Use]) -> Parts | None:
     """The losses of these uses where `profile` measures them, of Gaussian noise or of a single use;
-    None elsewhere. A single batch is one as well.
+    None elsewhere.
     """
     laws = [(continuous_loss(use.mechanism), use.times) for use in uses]
-    if sum(use.times for use in uses) == 1 and isinstance(laws[0][0], FixedSize):
-        return [(single_law(uses[0].mechanism), 1)]
     parts = [(law, n) for law, n in laws if isinstance(law, LineLaw)]
     gaussian = all(isinstance(law, SampledGaussian) for law, _ in parts)
     known = gaussian or sum(n for _, n in profile.merged(parts)) <= 1
