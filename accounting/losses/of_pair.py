@@ -37,7 +37,7 @@ from ..divergences.finite_sums import is_listed, listed
 from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, Probability
 
 MOST_OUTCOMES = 4_000_000  # that are listed
-_OUTCOME = 2  # units of work
+_OUTCOME = 1  # units of work
 _MOST_KNOWN = 1 << 60  # whose numbers fit into machine words
 _NEARLY = 1e-9  # of the largest logarithm, what is taken for 0 among their differences
 
@@ -146,26 +146,35 @@ def two_way(
     return [*p, *q, left], [*higher, *(-loss for loss in higher), arb(0)]
 
 
+def reach(
+    pair: ShiftPair, log_tail: float, rate: Fraction = Fraction(1), removal: bool = True
+) -> tuple[int, int]:
+    """The outcomes low, ..., high of a window that leaves out P-mass of about this logarithm on
+    either side. rate, removal: of a `SampledPair` that faces this one.
+    """
+    (low, high), (least, most) = window(pair.law, log_tail), pair.law.support
+    moved = pair.shift if removal and rate < 1 else 0  # where B has its mass as well
+    low = low if least is None else max(low, least + pair.shift * removal)
+    return low, high + moved if most is None else min(high + moved, most + moved)
+
+
 def windowed(
     pair: ShiftPair, log_tail: float, rate: Fraction = Fraction(1), removal: bool = True
 ) -> Atoms:
-    """The outcomes of a window that leaves out P-mass of about this logarithm on either side.
-
-    rate, removal: of a `SampledPair` that faces this one. What Q has not counts as infinite.
-    """
-    low, high = window(pair.law, log_tail)
-    if high - low > MOST_OUTCOMES:
-        raise ArithmeticError(
-            f"composing {pair.law} needs {high - low} outcomes, more than {MOST_OUTCOMES}"
-        )
-    law, shift, part = pair.law, pair.shift, ball(rate)
+    """The outcomes of such a window (`reach`). What Q has not counts as infinite."""
     if pair.is_disjoint and rate == 1:
         return Atoms([], [], Fraction(1), arb(0))
-    least, most = law.support
-    moved = shift if removal and rate < 1 else 0  # where B has its mass as well
-    low = low if least is None else max(low, least + shift * removal)
-    high = high + moved if most is None else min(high + moved, most + moved)
-    hidden = least is not None and removal
+    return listed_between(pair, *reach(pair, log_tail, rate, removal), rate, removal)
+
+
+def listed_between(pair: ShiftPair, low: int, high: int, rate: Fraction, removal: bool) -> Atoms:
+    """The outcomes low, ..., high; what lies outside is missing, but for what is infinite."""
+    law, shift, part = pair.law, pair.shift, ball(rate)
+    if high - low > MOST_OUTCOMES:
+        raise ArithmeticError(
+            f"{pair.law} takes {high - low} outcomes, more than the {MOST_OUTCOMES} that are listed"
+        )
+    hidden = law.support[0] is not None and removal
     infinite: Probability = part * pair.escaping() if hidden else Fraction(0)
     if high < low:
         return Atoms([], [], infinite, (1 - ball(infinite)).max(arb(0)))
@@ -242,6 +251,7 @@ def common_ratio(ratios: Sequence[Fraction]) -> tuple[Fraction, list[int]] | Non
     return base, powers
 
 
+@lru_cache(maxsize=256)
 def window(law: Law, log_tail: float) -> tuple[int, int]:
     """Outcomes beyond which log p is below log_tail less that of the spread, in floats."""
     moments = law.moments()
