@@ -34,17 +34,17 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from flint import arb, arb_series, ctx
+from flint import acb, arb, ctx
 
 from ...exact.budget import spend
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.roots import first_met_near
-from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi, RenyiSeries
+from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi
 from ...mechanisms.pairs.pair import Pair, SampledPair
 from ...mechanisms.pairs.shift_pair import ShiftPair
 from ..losses.law import Atoms
-from ..losses.of_pair import listed_between, listed_law, reach, two_way
+from ..losses.of_pair import closed_law, listed_between, listed_law, reach, two_way
 from ..sampling import losses_of
 
 _MOST_SEARCHED = 20_000  # outcomes of a sum of sampled noise with derivatives
@@ -71,13 +71,6 @@ class RenyiSums:
         """M(order), order > 1."""
         closed = self._closed(order) if self.rate == 1 else self._by_binomial(order)
         return self.summed(order, 0)[0] if closed is None else closed
-
-    def derivatives(self, order: Fraction) -> Sequence[arb]:
-        """M, M' and M'' at order >= 1."""
-        if self.rate == 1 and isinstance(self.law, RenyiSeries):
-            series = self.law.renyi_series(arb_series([ball(order), 1], prec=3), self.shift)
-            return series[0], series[1], 2 * series[2]
-        return self.summed(order, 2)
 
     def summed(self, order: Fraction, powers: int) -> list[arb]:
         """The sums of the terms times L^j for j = 0, ..., powers, by the window."""
@@ -142,7 +135,9 @@ class RenyiSums:
 
     def _closed(self, order: Fraction) -> arb | None:
         """M(order) where nobody is sampled."""
-        law = self.law
+        law, closed = self.law, closed_law(self.facing)
+        if closed is not None:
+            return closed.transform(acb(ball(order - 1))).real
         return law.renyi_sum(ball(order), self.shift) if isinstance(law, ClosedRenyi) else None
 
     def _by_binomial(self, order: Fraction) -> arb | None:
