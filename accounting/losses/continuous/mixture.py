@@ -22,6 +22,7 @@ from flint import acb, arb
 
 from ....exact.number import ball
 from ....losses.cells import Reals
+from ...divergences.privacy_profile import Event, value_at
 from ...sampling import loss_of, losses_of
 from ..law import LossLaw
 
@@ -65,6 +66,10 @@ class SampledNoise(LossLaw):
         if self.rate == 1:
             return self.plain_largest()
         return loss_of(ball(self.rate), self.removing, self.plain_largest())
+
+    def profile(self, level: arb) -> arb:
+        """delta(level) of one use, level >= 0."""
+        return value_at(level, Event(*self.tail(level), arb(0)))
 
     def tail(self, level: arb) -> Tail:
         """P and Q of all losses that are at least this."""
