@@ -142,8 +142,8 @@ def _below(pair: WrappedPair | SampledPair, order: Fraction) -> Enclosure:
     assert wrapped is not None
     law, modulus = wrapped.law, wrapped.modulus
     with suppress(ArithmeticError):  # too many terms
-        low, high, seen = shared_sums(pair.unwrapped, ctx.prec).window(order)
-        kept = moments(seen.masses, seen.losses, ball(order), 0)[0]
+        low, high, columns = shared_sums(pair.unwrapped, ctx.prec).window(order)
+        kept = moments(*columns, ball(order), 0)[0]
         farthest = max(abs(low), abs(high)) + wrapped.shift
         if law.symmetric and 2 * farthest < modulus:
             least = kept * (1 + image_excess(law, modulus, farthest)) ** ball(1 - order)

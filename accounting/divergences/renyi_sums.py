@@ -32,6 +32,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 from flint import acb, arb, ctx
@@ -43,9 +44,10 @@ from ...exact.roots import first_met_near
 from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi
 from ...mechanisms.pairs.pair import Pair, SampledPair
 from ...mechanisms.pairs.shift_pair import ShiftPair
-from ..losses.law import Atoms
-from ..losses.of_pair import closed_law, listed_between, listed_law, reach, two_way
+from ..losses.of_pair import closed_law, listed_between, listed_law, two_way, window_of
 from ..sampling import losses_of
+
+_Columns: TypeAlias = tuple[list[arb], list[arb]]  # masses of the first law, and losses L
 
 _MOST_SEARCHED = 20_000  # outcomes of a sum of sampled noise with derivatives
 _LARGEST_WHOLE = 2000  # orders up to which the binomial theorem is used
@@ -57,9 +59,9 @@ class RenyiSums:
     """Rényi sums of one pair at the working precision of its creation."""
 
     def __init__(self, pair: ShiftPair | SampledPair) -> None:
-        facing = pair if isinstance(pair, ShiftPair) else pair.facing
-        assert isinstance(facing, ShiftPair)
-        self.facing, self.law, self.shift = facing, facing.law, facing.shift
+        plain = pair if isinstance(pair, ShiftPair) else pair.facing
+        assert isinstance(plain, ShiftPair)
+        self.pair, self.law, self.shift = plain, plain.law, plain.shift
         self.rate, self.removing = Fraction(1), True
         if isinstance(pair, SampledPair):
             self.rate, self.removing = pair.rate, pair.removing
@@ -74,11 +76,11 @@ class RenyiSums:
 
     def summed(self, order: Fraction, powers: int) -> list[arb]:
         """The sums of the terms times L^j for j = 0, ..., powers, by the window."""
-        low, high, law = self.window(order)
+        low, high, columns = self.window(order)
         if powers and self.rate < 1 and high - low > _MOST_SEARCHED:
             raise DoesNotApplyError(f"{high - low} outcomes are too many to search all orders")
         spend(_ORDER)
-        sums = moments(law.masses, law.losses, ball(order), powers)
+        sums = moments(*columns, ball(order), powers)
         for power in range(powers + 1):
             rest = self._left(order, low, power) + self._right(high, power)
             sums[power] += (-rest).union(rest) if power % 2 else arb(0).union(rest)
@@ -86,25 +88,25 @@ class RenyiSums:
 
     def two_way(self, order: Fraction) -> arb:
         """The same of the `TwoWayPair`, removing; left of the window its terms are below Q r^a."""
-        low, _, law = self.window(order)
-        if not law.losses[-1] <= 0:
+        low, _, columns = self.window(order)
+        if not columns[1][-1] <= 0:
             return arb.pos_inf()
-        total = moments(*two_way(law.masses, law.losses, arb(0)), ball(order), 0)[0]
+        total = moments(*two_way(*columns, arb(0)), ball(order), 0)[0]
         return total + arb(0).union(self._left(order, low, 0))
 
     # -- the window: chosen in floats; a poor choice makes the result wide, never wrong ------------
 
-    def window(self, order: Fraction) -> tuple[int, int, Atoms]:
+    def window(self, order: Fraction) -> tuple[int, int, _Columns]:
         """Outcomes low, ..., high, outside of which next to nothing lies at this order."""
         low, high = self.ends(_rounded(order))
-        law = _between(self.facing, low, high, self.rate, self.removing, ctx.prec)
+        law = _between(self.pair, low, high, self.rate, self.removing, ctx.prec)
         if len(law) <= high - low:
             raise ArithmeticError("a probability is too small to tell at this precision")
-        return low, high, law
+        return low, high, (law.masses, law.losses)
 
     def _ends(self, order: Fraction) -> tuple[int, int]:
         need = 0.42 * ctx.prec + 5
-        low, high = reach(self.facing, -need, self.rate, self.removing)
+        low, high = window_of(self.pair, -need, self.rate, self.removing)
         if not self.removing:
             return low, high
         moments = self.law.moments()
@@ -135,7 +137,7 @@ class RenyiSums:
 
     def _closed(self, order: Fraction) -> arb | None:
         """M(order) where nobody is sampled."""
-        law, closed = self.law, closed_law(self.facing)
+        law, closed = self.law, closed_law(self.pair)
         if closed is not None:
             return closed.transform(acb(ball(order - 1))).real
         return law.renyi_sum(ball(order), self.shift) if isinstance(law, ClosedRenyi) else None

@@ -76,20 +76,16 @@ def listed_law(pair: Pair, log_tail: float) -> Atoms:
         law = _whole(pair, ctx.prec)
     if isinstance(plain, ResponsePair):
         law = evolve(law, infinite=plain.delta * rate if removal else Fraction(0))
-    closed = closed_law(pair)
-    lattice = None if closed is None else closed.lattice
-    return law if lattice is None else _told(law, lattice)
-
-
-def _told(law: Atoms, lattice: Lattice) -> Atoms:
-    """With each loss as the multiple that it is: of one unit, where that is nearest for certain."""
-    first, step = (ball(lattice.unit) * ball(part) for part in (lattice.origin, lattice.step))
+    if (closed := closed_law(pair)) is None:
+        return law
+    # each loss as the multiple that it is, where that is nearest for certain
+    unit, lattice = ball(closed.lattice.unit), closed.lattice
+    first, step = unit * ball(lattice.origin), unit * ball(lattice.step)
     if step == 0:
         return law
     exact = [first + step * floor_of(((x - first) / step).mid() + arb(0.5)) for x in law.losses]
     pairs = zip(law.losses, exact, strict=True)
-    losses = [one if abs(x - one) < step / 4 else x for x, one in pairs]
-    return evolve(law, losses=losses)
+    return evolve(law, losses=[one if abs(x - one) < step / 4 else x for x, one in pairs])
 
 
 @lru_cache(maxsize=8)
@@ -146,7 +142,7 @@ def two_way(
     return [*p, *q, left], [*higher, *(-loss for loss in higher), arb(0)]
 
 
-def reach(
+def window_of(
     pair: ShiftPair, log_tail: float, rate: Fraction = Fraction(1), removal: bool = True
 ) -> tuple[int, int]:
     """The outcomes low, ..., high of a window that leaves out P-mass of about this logarithm on
@@ -161,10 +157,10 @@ def reach(
 def windowed(
     pair: ShiftPair, log_tail: float, rate: Fraction = Fraction(1), removal: bool = True
 ) -> Atoms:
-    """The outcomes of such a window (`reach`). What Q has not counts as infinite."""
+    """The outcomes of such a window (`window_of`). What Q has not counts as infinite."""
     if pair.is_disjoint and rate == 1:
         return Atoms([], [], Fraction(1), arb(0))
-    return listed_between(pair, *reach(pair, log_tail, rate, removal), rate, removal)
+    return listed_between(pair, *window_of(pair, log_tail, rate, removal), rate, removal)
 
 
 def listed_between(pair: ShiftPair, low: int, high: int, rate: Fraction, removal: bool) -> Atoms:
