@@ -21,7 +21,6 @@ where a and b are the largest of log dP/dQ and of log dQ/dP (infinite: e^-b = 0)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from flint import arb
@@ -31,21 +30,6 @@ from ..exact.number import ball
 from ..exact.precision import enclose
 from ..losses.cells import Reals
 from ..mechanisms.pairs.pair import SampledPair
-
-
-def sampled_delta(rate: arb, ahead: bool, level: arb, delta: Callable[[arb], arb]) -> arb:
-    """delta(level) of the sampled pair from that of the pair that it faces, at any real level.
-
-    ahead: has the first dataset the user?
-    """
-    sign = 1 if ahead else -1
-    ratio = 1 + (sign * level).expm1() / rate
-    share, flat = (rate, -level.expm1()) if ahead else (rate * level.exp() * ratio, arb(0))
-    if ratio <= 0:
-        return flat
-    if not ratio > 0:
-        return flat.union(arb(0)).union(arb(1) if ahead else share.upper())
-    return share * delta(sign * ratio.log())
 
 
 def loss_of(rate: arb, removing: bool, plain: arb) -> arb:

@@ -14,6 +14,10 @@ Intervals are halved while that exceeds the best lower bound found.
 
 *To infinity*, D_a/a <= (sup L)/a where the loss is bounded; else `ZCDPTail`.
 
+*In closed form.* Let M be an even entire function of order 1 in u = a - 1/2, with zeros iv, v real,
+only. It is M(0) times the product of all 1 + u^2/v^2, so that K is concave in u^2 = a(a-1) + 1/4;
+it is 0 at a = 1. So D_a/a = K/(a(a-1)) falls: the supremum is its limit at a = 1, K'(1).
+
 Every sampled order, and the limit a -> 1, K'(1) = KL(P || Q), bound the supremum from below.
 
 *Several pairs together*: K is the sum of theirs, and so are K', the bounds of K'' and of the tail.
@@ -39,8 +43,10 @@ from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import enclose
 from ...mechanisms.laws.closed_forms import ClosedZCDP, Gaussians, RationalRenyi, ZCDPTail
-from ...mechanisms.pairs.pair import MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
+from ...mechanisms.pairs.pair import MixturePair, Pair, SampledPair, TwoWayPair
 from ...mechanisms.pairs.shift_pair import ShiftPair
+from ..losses.law import LaplaceLoss
+from ..losses.of_pair import closed_law
 from .finite_sums import dominating, is_listed, unreduced
 from .largest_loss import largest_loss
 from .renyi import CLOSE, bracket, divergence, is_infinite
@@ -90,12 +96,10 @@ def supremum(pair: Pair) -> Supremum:
     if isinstance(pair, TwoWayPair):  # what neighbours attain, and the pair unsampled
         found, most = supremum(pair.pair), supremum(pair.pair.pair).value.upper
         return Supremum(Enclosure(found.value.lower, most), found.order)
-    if isinstance(pair, ResponsePair) and not pair.delta:
-        # K(a) = log cosh(u epsilon)/cosh(epsilon/2), u = a - 1/2. log cosh is concave in u^2 (its
-        # product formula), so K/(u^2 - 1/4) falls: the supremum is its limit at a = 1, K'(1).
-        epsilon = ball(pair.epsilon)
-        return Supremum(enclose(epsilon * (epsilon / 2).tanh()), Fraction(1))
     pair = unreduced(pair)
+    closed = closed_law(pair)
+    if isinstance(closed, LaplaceLoss) and not closed.infinite:
+        return Supremum(enclose(_of_laplace(closed)), Fraction(1))
     if is_infinite(pair):
         return Supremum(Enclosure.infinite(), Fraction(2))
     each = [] if is_listed(pair) else [supremum(one) for one in dominating(pair)]
@@ -148,13 +152,28 @@ def joint(pairs: Sequence[tuple[Pair, int]]) -> Enclosure:
     return _search([(_sums(pair), count) for pair, count in pairs]).value
 
 
+def _of_laplace(law: LaplaceLoss) -> arb:
+    """Of discrete Laplace noise and of randomized response, of rate r and shift d: K'(1) is the
+    mean loss, r (d - 2 b (1 - b^d)/(1 - b^2)) with b = e^-r.
+
+    M is e^(-r u d) times A + w + w^2 + ... + w^(d-1) + A w^d but for a constant, A = 1/(1 - b), w =
+    e^(2 r u). Times w - 1 that is A w^(d+1) - (A-1) w^d + (A-1) w - A, at w = e^(i t) as much as
+    A sin((d+1)t/2) - (A-1) sin((d-1)t/2) but for a factor that is not 0. Where its first sine is 1
+    or -1, at d + 1 points between 0 and 2 pi, its signs alternate, as A > A - 1 >= 0: there are d
+    zeros in between, all that the polynomial has. So |w| = 1, and u is imaginary.
+    """
+    rate, d = ball(law.rate), law.shift
+    if rate == 0:
+        return arb(0)
+    return rate * (d - 2 * (-rate).exp() * (-rate * d).expm1() / (-2 * rate).expm1())
+
+
 def of_laplace(epsilon: Fraction) -> arb:
     """The same of continuous Laplace noise, epsilon = sensitivity/scale: K'(1) = e + exp(-e) - 1.
 
-    With u = a - 1/2, M(a) = (a e^((a-1)e) + (a-1) e^(-ae))/(2a - 1) is exp(-e/2) times cosh(u e) +
-    sinh(u e)/(2u), of order 1/2 in u^2. It is 0 only at u = iv with v cos(v e) = -sin(v e)/2: y =
-    sin(v x) solves -y'' = v^2 y, y(0) = 0, y'(e) = -y(e)/2, so that v^2 > 0. By its product K is
-    concave in u^2, as that of randomized response is.
+    M(a) = (a e^((a-1)e) + (a-1) e^(-ae))/(2a - 1) is exp(-e/2) times cosh(u e) + sinh(u e)/(2u). It
+    is 0 only at u = iv with v cos(v e) = -sin(v e)/2: y = sin(v x) solves -y'' = v^2 y, y(0) = 0,
+    y'(e) = -y(e)/2, so that v^2 > 0.
     """
     return ball(epsilon) + (-ball(epsilon)).expm1()
 
@@ -163,7 +182,7 @@ def _sums(pair: Pair) -> _Sums:
     """Raises DoesNotApplyError where they are infinite, or only known between others."""
     pair = unreduced(pair)
     largest = ball(largest_loss(pair).value.upper)
-    if is_listed(pair) and not isinstance(pair, ShiftPair) and largest.is_finite():
+    if is_listed(pair) and largest.is_finite():
         sums = listed_moments(pair)
         return _Sums(lambda order: sums(order, 2), lambda order: largest / ball(order))
     plain = pair.shifted
@@ -179,7 +198,7 @@ def _sums(pair: Pair) -> _Sums:
             bound = bound.min(noise.zcdp_tail(order, plain.shift))
         return bound
 
-    return _Sums(shared_sums(pair, ctx.prec).derivatives, tail)
+    return _Sums(lambda order: shared_sums(pair, ctx.prec).summed(order, 2), tail)
 
 
 def _search(parts: _Parts) -> Supremum:
@@ -209,7 +228,7 @@ def _search(parts: _Parts) -> Supremum:
             steps = [Fraction(1), Fraction(2)]
             point(steps[0])
             point(steps[1])
-            with suppress(OutOfTimeError, DoesNotApplyError):  # the tail begins here, then
+            with suppress(OutOfTimeError, ArithmeticError):  # the tail begins here, then
                 while tail(steps[-1]) > best * _ENOUGH and steps[-1] < _LARGEST_ORDER:
                     point(2 * steps[-1])
                     steps.append(2 * steps[-1])

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -163,22 +164,28 @@ def epsilon_of(pair: Pair, delta: Fraction) -> Enclosure:
         if delta >= pair.rate:
             return Enclosure.exactly(0)
         return sampled_loss(pair, epsilon_of(pair.facing, delta / pair.rate))
-    target = ball(delta)
-    zero = arb(0)
-    if delta_of(pair, zero) <= target:
-        return Enclosure.exactly(0)
-    if pair.escaping() > target:
+    if pair.escaping() > ball(delta):
         return Enclosure.infinite()
-    with working_precision(64):
-        level = _sought(lambda at: exceeding(pair, at), target, arb(0.5))
-    largest = largest_loss(pair).value
-    found = root_near(level, target, lambda level: exceeding(pair, level), largest)
+    found = least_level(partial(exceeding, pair), delta, largest_loss(pair).value)
     if not (pair.slack and found.is_finite()):
         return found
+    target = ball(delta)
     # the upper end of delta, the profile plus slack (1 + e^level), is a bound wherever it is met
     ends = ball(found.lower), ball(found.upper)
     high = met_between(lambda at: bool(delta_of(pair, at) <= target), *ends)[1]
     return enclose_between(ends[0], high)
+
+
+def least_level(
+    exceeding: Callable[[arb], Event], delta: Fraction, largest: Enclosure
+) -> Enclosure:
+    """The smallest level >= 0 with delta(level) <= delta. largest: beyond it delta(level) = 0."""
+    target, zero = ball(delta), arb(0)
+    if value_at(zero, exceeding(zero)) <= target:
+        return Enclosure.exactly(0)
+    with working_precision(64):
+        level = _sought(exceeding, target, arb(0.5))
+    return root_near(level, target, exceeding, largest)
 
 
 def root_near(

@@ -40,7 +40,7 @@ from .finite_sums import (
     listed,
     unreduced,
 )
-from .renyi_sums import listed_moments, shared_sums
+from .renyi_sums import listed_moments, moments, shared_sums
 
 CLOSE = Fraction(1, 10**5)  # so narrow, a bracket is taken where sums are long
 _LONG = 10**7  # variance from which on those of sums of discrete Gaussians are
@@ -142,7 +142,8 @@ def _below(pair: WrappedPair | SampledPair, order: Fraction) -> Enclosure:
     assert wrapped is not None
     law, modulus = wrapped.law, wrapped.modulus
     with suppress(ArithmeticError):  # too many terms
-        low, high, kept = shared_sums(pair.unwrapped, ctx.prec).within(order)
+        low, high, columns = shared_sums(pair.unwrapped, ctx.prec).window(order)
+        kept = moments(*columns, ball(order), 0)[0]
         farthest = max(abs(low), abs(high)) + wrapped.shift
         if law.symmetric and 2 * farthest < modulus:
             least = kept * (1 + image_excess(law, modulus, farthest)) ** ball(1 - order)

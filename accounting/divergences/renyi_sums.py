@@ -35,46 +35,37 @@ from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
-from flint import arb, arb_series, ctx
+from flint import acb, arb, ctx
 
 from ...exact.budget import spend
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
-from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi, RenyiSeries
+from ...exact.roots import first_met_near
+from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi
 from ...mechanisms.pairs.pair import Pair, SampledPair
 from ...mechanisms.pairs.shift_pair import ShiftPair
-from ..losses.of_pair import listed_law, two_way
-from ..sampling import loss_of, losses_of
+from ..losses.of_pair import closed_law, listed_between, listed_law, two_way, window_of
+from ..sampling import losses_of
 
 _Columns: TypeAlias = tuple[list[arb], list[arb]]  # masses of the first law, and losses L
 
-_MOST_TERMS = 12_000_000
 _MOST_SEARCHED = 20_000  # outcomes of a sum of sampled noise with derivatives
 _LARGEST_WHOLE = 2000  # orders up to which the binomial theorem is used
-_FARTHEST = 1 << 60
-_GRID = 1024
-_BLOCK = 1024
-_LONGEST_BLOCK = 1 << 16
-_MOST_BLOCKS = 192  # that are kept, of all pairs: as many as the longest sum has
 _MOST_EXTENSIONS = 30
-# units of work: the law at an outcome, each factor of its term, and the tails at an order
-_FIRST, _TERM, _ORDER = 0.3, 0.5, 4_000
+_TERM, _ORDER = 0.5, 4_000  # units of work: each factor of a term, and the tails at an order
 
 
 class RenyiSums:
     """Rényi sums of one pair at the working precision of its creation."""
 
     def __init__(self, pair: ShiftPair | SampledPair) -> None:
-        facing = pair if isinstance(pair, ShiftPair) else pair.facing
-        assert isinstance(facing, ShiftPair)
-        self.law, self.shift = facing.law, facing.shift
+        plain = pair if isinstance(pair, ShiftPair) else pair.facing
+        assert isinstance(plain, ShiftPair)
+        self.pair, self.law, self.shift = plain, plain.law, plain.shift
         self.rate, self.removing = Fraction(1), True
         if isinstance(pair, SampledPair):
             self.rate, self.removing = pair.rate, pair.removing
-        # the first value of a block costs an integral: about as many blocks for every spread
-        spread = int(min(float(self.law.moments().variance.upper) ** 0.5, _LONGEST_BLOCK))
-        self.length = max(_BLOCK, 2 * self.shift, min(8 * spread, _LONGEST_BLOCK))
-        self.bulk = lru_cache(maxsize=None)(self._bulk)
+        self.ends = lru_cache(maxsize=None)(self._ends)
         self.after = lru_cache(maxsize=None)(self._after)
         self.log = lru_cache(maxsize=None)(lambda x: self.law.ball(x).log())
 
@@ -83,20 +74,13 @@ class RenyiSums:
         closed = self._closed(order) if self.rate == 1 else self._by_binomial(order)
         return self.summed(order, 0)[0] if closed is None else closed
 
-    def derivatives(self, order: Fraction) -> Sequence[arb]:
-        """M, M' and M'' at order >= 1."""
-        if self.rate == 1 and isinstance(self.law, RenyiSeries):
-            series = self.law.renyi_series(arb_series([ball(order), 1], prec=3), self.shift)
-            return series[0], series[1], 2 * series[2]
-        return self.summed(order, 2)
-
     def summed(self, order: Fraction, powers: int) -> list[arb]:
         """The sums of the terms times L^j for j = 0, ..., powers, by the window."""
-        low, high = self.bulk(_rounded(order))
+        low, high, columns = self.window(order)
         if powers and self.rate < 1 and high - low > _MOST_SEARCHED:
             raise DoesNotApplyError(f"{high - low} outcomes are too many to search all orders")
         spend(_ORDER)
-        sums = moments(*self.between(low, high), ball(order), powers)
+        sums = moments(*columns, ball(order), powers)
         for power in range(powers + 1):
             rest = self._left(order, low, power) + self._right(high, power)
             sums[power] += (-rest).union(rest) if power % 2 else arb(0).union(rest)
@@ -104,52 +88,58 @@ class RenyiSums:
 
     def two_way(self, order: Fraction) -> arb:
         """The same of the `TwoWayPair`, removing; left of the window its terms are below Q r^a."""
-        low, high = self.bulk(_rounded(order))
-        p, losses = self.between(low, high)
-        if not losses[-1] <= 0:
+        low, _, columns = self.window(order)
+        if not columns[1][-1] <= 0:
             return arb.pos_inf()
-        total = moments(*two_way(p, losses, arb(0)), ball(order), 0)[0]
+        total = moments(*two_way(*columns, arb(0)), ball(order), 0)[0]
         return total + arb(0).union(self._left(order, low, 0))
 
-    def between(self, low: int, high: int) -> _Columns:
-        """Of x = low, ..., high, block by block as orders need them."""
-        if high - low > _MOST_TERMS:
-            raise ArithmeticError(
-                f"a Rényi sum over {high - low} outcomes is too long (at most {_MOST_TERMS})"
-            )
-        columns: _Columns = [], []
-        for index in range(low // self.length, high // self.length + 1):
-            first = max(low - index * self.length, 0)
-            last = high + 1 - index * self.length
-            for column, values in zip(columns, self._block(index), strict=True):
-                column += values[first:last]
-        return columns
+    # -- the window: chosen in floats; a poor choice makes the result wide, never wrong ------------
 
-    @lru_cache(maxsize=_MOST_BLOCKS)  # noqa: B019
-    def _block(self, index: int) -> _Columns:
-        first, shift = index * self.length, self.shift
-        spend(_FIRST * self.length)
-        masses = self.law.balls(first - shift, first + self.length - 1)
-        logs = [mass.log() for mass in masses]
-        plain = [a - b for a, b in zip(logs[shift:], logs, strict=False)]
-        if self.rate == 1:
-            return masses[shift:], plain
-        losses = [loss_of(ball(self.rate), self.removing, loss) for loss in plain]
+    def window(self, order: Fraction) -> tuple[int, int, _Columns]:
+        """Outcomes low, ..., high, outside of which next to nothing lies at this order."""
+        low, high = self.ends(_rounded(order))
+        law = _between(self.pair, low, high, self.rate, self.removing, ctx.prec)
+        if len(law) <= high - low:
+            raise ArithmeticError("a probability is too small to tell at this precision")
+        return low, high, (law.masses, law.losses)
+
+    def _ends(self, order: Fraction) -> tuple[int, int]:
+        need = 0.42 * ctx.prec + 5
+        low, high = window_of(self.pair, -need, self.rate, self.removing)
         if not self.removing:
-            return masses[shift:], losses
-        return [b * loss.exp() for b, loss in zip(masses, losses, strict=False)], losses
+            return low, high
+        moments = self.law.moments()
+        centre, step = (
+            round(float(moments.mean.lower)),
+            1 + int(float(moments.variance.upper) ** 0.5) // 4,
+        )
 
-    def within(self, order: Fraction) -> tuple[int, int, arb]:
-        """A window low, ..., high around the bulk, and the part of M(order) that it has."""
-        low, high = self.bulk(_rounded(order))
-        outside = self._left(order, low, 0) + self._right(high, 0)
-        return low, high, (self.at(order) - outside).max(arb(0))
+        def height(x: int) -> float:
+            p, q = self.law.log_pmf(np.array([x, x - self.shift]))
+            loss, log = losses_of(float(self.rate), True, np.array([p - q]), np.array([p]))
+            return float(log[0] + float(order - 1) * loss[0])
+
+        def falls(k: int) -> bool:
+            return height(centre - (k + 1) * step) <= height(centre - k * step)
+
+        peak = first_met_near(falls, 0, -1)
+        least = height(centre - peak * step) - need
+        edge = first_met_near(lambda k: height(centre - k * step) < least, peak + 1, peak)
+        low = min(low, centre - edge * step)
+        for _ in range(_MOST_EXTENSIONS):
+            if self._left(order, low, 2).is_finite():
+                break
+            low -= 1 + (high - low) // 4
+        return low, high
 
     # -- in closed form ---------------------------------------------------------------------------
 
     def _closed(self, order: Fraction) -> arb | None:
         """M(order) where nobody is sampled."""
-        law = self.law
+        law, closed = self.law, closed_law(self.pair)
+        if closed is not None:
+            return closed.transform(acb(ball(order - 1))).real
         return law.renyi_sum(ball(order), self.shift) if isinstance(law, ClosedRenyi) else None
 
     def _by_binomial(self, order: Fraction) -> arb | None:
@@ -211,52 +201,6 @@ class RenyiSums:
             return (-(-ball(self.rate)).log1p()) ** power * self.after(high - self.shift)
         return arb("2.2") * self.after(high - self.shift) if power else self.after(high)
 
-    # -- where: chosen in floats; a poor choice makes the result wide, never wrong -----------------
-
-    def _bulk(self, order: float) -> tuple[int, int]:
-        """From where the loss is positive to where it is negative, without negligible terms."""
-        law, shift = self.law, self.shift
-        moments = law.moments()
-        spread = 10 * float(moments.variance.upper) ** 0.5 + 10
-        centre = round(float(moments.mean.lower))
-        reach = (order - 1) * shift if self.removing else 0
-        ends = (round(far + spread) + abs(centre) for far in (reach, shift))
-        low, high = self._highest(order, *ends)
-        low, high = min(low, centre), max(high, centre + shift)
-        if self.removing:  # so that the support has no ends, and the law is symmetric
-            step, is_bounded = max(1, (high - low) // 4), law.loss_limit(shift) is not None
-            for _ in range(0 if is_bounded else _MOST_EXTENSIONS):
-                if self._left(Fraction(order), low, 2).is_finite():
-                    break
-                low -= step
-            return low, high
-        least, most = law.support
-        return low if least is None else max(low, least), high if most is None else min(high, most)
-
-    def _highest(self, order: float, left: int, right: int) -> tuple[int, int]:
-        """About where the terms matter, from a first guess -left, ..., right."""
-        drop = 0.42 * ctx.prec
-        while True:
-            if left + right > _FARTHEST:
-                raise ArithmeticError("the terms of a Rényi sum lie too far out")
-            grid = np.unique(np.linspace(-left, right, _GRID).round().astype(np.int64))
-            near, far = self.law.log_pmf(grid), self.law.log_pmf(grid - self.shift)
-            with np.errstate(invalid="ignore"):
-                losses, logs = losses_of(float(self.rate), self.removing, near - far, near)
-                heights = logs + (order - 1) * losses
-            heights[np.isnan(heights)] = -np.inf
-            kept = np.flatnonzero(heights > heights.max() - drop)
-            if not kept.size:
-                raise ArithmeticError("where the terms of a Rényi sum matter is not told by floats")
-            if kept[0] == 0:
-                left *= 4
-            elif kept[-1] == len(grid) - 1:
-                right *= 4
-            elif len(kept) < _GRID // 64 and len(grid) == _GRID:
-                left, right = -int(grid[kept[0] - 1]), int(grid[kept[-1] + 1])
-            else:
-                return int(grid[kept[0] - 1]), int(grid[kept[-1] + 1])
-
 
 def moments(masses: Sequence[arb], losses: Sequence[arb], order: arb, powers: int) -> list[arb]:
     """sum P e^((order-1) L) L^j for j = 0, ..., powers, of P's masses and the losses."""
@@ -290,6 +234,9 @@ def shared_sums(pair: ShiftPair | SampledPair, bits: int) -> RenyiSums:
     return RenyiSums(pair)
 
 
-def _rounded(order: Fraction) -> float:
+def _rounded(order: Fraction) -> Fraction:
     """An order nearby whose window serves: orders that are searched share a few."""
-    return 1 + 2 ** (math.ceil(8 * math.log2(order - 1)) / 8) if order > 1 else 1.0
+    return 1 + Fraction(2 ** (math.ceil(8 * math.log2(order - 1)) / 8)) if order > 1 else order
+
+
+_between = lru_cache(maxsize=16)(lambda *asked: listed_between(*asked[:-1]))  # at so many bits

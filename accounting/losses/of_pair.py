@@ -37,7 +37,7 @@ from ..divergences.finite_sums import is_listed, listed
 from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, Probability
 
 MOST_OUTCOMES = 4_000_000  # that are listed
-_OUTCOME = 2  # units of work
+_OUTCOME = 1  # units of work
 _MOST_KNOWN = 1 << 60  # whose numbers fit into machine words
 _NEARLY = 1e-9  # of the largest logarithm, what is taken for 0 among their differences
 
@@ -76,20 +76,16 @@ def listed_law(pair: Pair, log_tail: float) -> Atoms:
         law = _whole(pair, ctx.prec)
     if isinstance(plain, ResponsePair):
         law = evolve(law, infinite=plain.delta * rate if removal else Fraction(0))
-    closed = closed_law(pair)
-    lattice = None if closed is None else closed.lattice
-    return law if lattice is None else _told(law, lattice)
-
-
-def _told(law: Atoms, lattice: Lattice) -> Atoms:
-    """With each loss as the multiple that it is: of one unit, where that is nearest for certain."""
-    first, step = (ball(lattice.unit) * ball(part) for part in (lattice.origin, lattice.step))
+    if (closed := closed_law(pair)) is None:
+        return law
+    # each loss as the multiple that it is, where that is nearest for certain
+    unit, lattice = ball(closed.lattice.unit), closed.lattice
+    first, step = unit * ball(lattice.origin), unit * ball(lattice.step)
     if step == 0:
         return law
     exact = [first + step * floor_of(((x - first) / step).mid() + arb(0.5)) for x in law.losses]
     pairs = zip(law.losses, exact, strict=True)
-    losses = [one if abs(x - one) < step / 4 else x for x, one in pairs]
-    return evolve(law, losses=losses)
+    return evolve(law, losses=[one if abs(x - one) < step / 4 else x for x, one in pairs])
 
 
 @lru_cache(maxsize=8)
@@ -146,26 +142,35 @@ def two_way(
     return [*p, *q, left], [*higher, *(-loss for loss in higher), arb(0)]
 
 
+def window_of(
+    pair: ShiftPair, log_tail: float, rate: Fraction = Fraction(1), removal: bool = True
+) -> tuple[int, int]:
+    """The outcomes low, ..., high of a window that leaves out P-mass of about this logarithm on
+    either side. rate, removal: of a `SampledPair` that faces this one.
+    """
+    (low, high), (least, most) = window(pair.law, log_tail), pair.law.support
+    moved = pair.shift if removal and rate < 1 else 0  # where B has its mass as well
+    low = low if least is None else max(low, least + pair.shift * removal)
+    return low, high + moved if most is None else min(high + moved, most + moved)
+
+
 def windowed(
     pair: ShiftPair, log_tail: float, rate: Fraction = Fraction(1), removal: bool = True
 ) -> Atoms:
-    """The outcomes of a window that leaves out P-mass of about this logarithm on either side.
-
-    rate, removal: of a `SampledPair` that faces this one. What Q has not counts as infinite.
-    """
-    low, high = window(pair.law, log_tail)
-    if high - low > MOST_OUTCOMES:
-        raise ArithmeticError(
-            f"composing {pair.law} needs {high - low} outcomes, more than {MOST_OUTCOMES}"
-        )
-    law, shift, part = pair.law, pair.shift, ball(rate)
+    """The outcomes of such a window (`window_of`). What Q has not counts as infinite."""
     if pair.is_disjoint and rate == 1:
         return Atoms([], [], Fraction(1), arb(0))
-    least, most = law.support
-    moved = shift if removal and rate < 1 else 0  # where B has its mass as well
-    low = low if least is None else max(low, least + shift * removal)
-    high = high + moved if most is None else min(high + moved, most + moved)
-    hidden = least is not None and removal
+    return listed_between(pair, *window_of(pair, log_tail, rate, removal), rate, removal)
+
+
+def listed_between(pair: ShiftPair, low: int, high: int, rate: Fraction, removal: bool) -> Atoms:
+    """The outcomes low, ..., high; what lies outside is missing, but for what is infinite."""
+    law, shift, part = pair.law, pair.shift, ball(rate)
+    if high - low > MOST_OUTCOMES:
+        raise ArithmeticError(
+            f"{pair.law} takes {high - low} outcomes, more than the {MOST_OUTCOMES} that are listed"
+        )
+    hidden = law.support[0] is not None and removal
     infinite: Probability = part * pair.escaping() if hidden else Fraction(0)
     if high < low:
         return Atoms([], [], infinite, (1 - ball(infinite)).max(arb(0)))
@@ -242,6 +247,7 @@ def common_ratio(ratios: Sequence[Fraction]) -> tuple[Fraction, list[int]] | Non
     return base, powers
 
 
+@lru_cache(maxsize=256)
 def window(law: Law, log_tail: float) -> tuple[int, int]:
     """Outcomes beyond which log p is below log_tail less that of the spread, in floats."""
     moments = law.moments()

@@ -11,14 +11,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from flint import arb, arb_series
+from flint import arb
 
 if TYPE_CHECKING:
     from .finite import FiniteLaw
     from .law import Law
 
 __all__ = ["AttainsLimit", "BoundedCurvature", "ClosedDifference", "ClosedRenyi", "ClosedZCDP"]
-__all__ += ["Gaussians", "RationalRenyi", "RenyiSeries", "Tabulated", "ZCDPTail", "table_of"]
+__all__ += ["Gaussians", "RationalRenyi", "Tabulated", "ZCDPTail", "table_of"]
 
 
 @runtime_checkable
@@ -60,14 +60,6 @@ class ClosedRenyi(Protocol):
 
     def renyi_sum(self, order: arb, shift: int) -> arb | None:
         """sum p(x)^order p(x - shift)^(1 - order); None where these parameters have none."""
-
-
-@runtime_checkable
-class RenyiSeries(Protocol):
-    """So are their derivatives."""
-
-    def renyi_series(self, order: arb_series, shift: int) -> arb_series:
-        """sum p(x)^order p(x - shift)^(1 - order) as a power series in the order."""
 
 
 @runtime_checkable

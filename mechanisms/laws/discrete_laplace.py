@@ -17,11 +17,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 from attrs import field, frozen
-from flint import acb, arb, arb_series, ctx
+from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
@@ -52,8 +52,6 @@ _STEPS = 5_000_000  # the longest recurrence that is run in floats
 _SPARE, _MOST_SPARE = 32, 700  # bits for what may cancel
 _FAR, _TERMS = 40, 20  # scales, and terms of a series in their inverse
 _POINTS = 1000  # so many outcomes are computed one by one where that is shorter
-
-_Order = TypeVar("_Order", arb, arb_series)
 
 
 @frozen
@@ -142,26 +140,6 @@ class DiscreteLaplace(Law):
 
     def loss(self, x: int, shift: int) -> arb:
         return (abs(x - shift) - abs(x)) * self._rate()
-
-    def renyi_sum(self, order: arb, shift: int) -> arb:
-        return self._renyi(order, shift)
-
-    def renyi_series(self, order: arb_series, shift: int) -> arb_series:
-        return self._renyi(order, shift)
-
-    def _renyi(self, order: _Order, shift: int) -> _Order:
-        # sum p(x)^order p(x - shift)^(1 - order), order > 1/2
-        rate = self._rate()
-        beta = (-rate).exp()
-        lowest = ((order - 1) * (rate * shift)).exp()  # beta^((1 - order) shift): x <= 0
-        highest = (order * (-rate * shift)).exp()  # x >= shift
-        total = (lowest + highest) / (1 - beta)
-        if shift > 1:
-            step = ((order * 2 - 1) * -rate).exp()
-            total += (
-                lowest * step * (1 - ((order * 2 - 1) * (-rate * (shift - 1))).exp()) / (1 - step)
-            )
-        return total * (rate / 2).tanh()
 
     def _sum(self, count: int) -> Law:
         return PolyaDifference(count, self.scale)

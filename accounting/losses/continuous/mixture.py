@@ -22,7 +22,8 @@ from flint import acb, arb
 
 from ....exact.number import ball
 from ....losses.cells import Reals
-from ...sampling import loss_of, losses_of, sampled_delta
+from ...divergences.privacy_profile import Event, value_at
+from ...sampling import loss_of, losses_of
 from ..law import LossLaw
 
 Tail: TypeAlias = tuple[arb, arb]  # P and Q of all losses that are at least so large
@@ -44,10 +45,6 @@ class SampledNoise(LossLaw):
     def plain_largest(self) -> arb:
         """No u is above this."""
         return arb.pos_inf()
-
-    def plain_delta(self, level: arb) -> arb:
-        """delta(level), also at a negative level."""
-        raise NotImplementedError
 
     def plain_tails(self, at: arb) -> Tail:
         """P0(u >= at) and Q0(u >= at)."""
@@ -71,8 +68,8 @@ class SampledNoise(LossLaw):
         return loss_of(ball(self.rate), self.removing, self.plain_largest())
 
     def profile(self, level: arb) -> arb:
-        """delta(level) of one use."""
-        return sampled_delta(ball(self.rate), self.removing, level, self.plain_delta)
+        """delta(level) of one use, level >= 0."""
+        return value_at(level, Event(*self.tail(level), arb(0)))
 
     def tail(self, level: arb) -> Tail:
         """P and Q of all losses that are at least this."""
@@ -120,10 +117,6 @@ class MixtureLoss(LossLaw):
 
     def largest(self) -> arb:
         return reduce(arb.max, (law.largest() for _, law in self.parts), arb(0))
-
-    def profile(self, level: arb) -> arb:
-        total = ball(self.rest) * (-level.expm1()).max(arb(0))
-        return sum((ball(weight) * law.profile(level) for weight, law in self.parts), total)
 
     def transform(self, s: acb) -> acb:
         total = acb(ball(self.rest))

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 from attrs import evolve
 from flint import acb, arb
@@ -23,10 +23,10 @@ from ....exact.budget import OutOfTimeError
 from ....exact.enclosure import Enclosure
 from ....exact.errors import DoesNotApplyError
 from ....exact.number import ball
-from ....exact.precision import CAP, WIDTH, enclose_between, refine, working_precision
-from ....exact.roots import met_between
+from ....exact.precision import CAP, WIDTH, enclose, enclose_between, refine, working_precision
 from ....exact.square_root import square_root, squared
 from ....losses.planning import saddle
+from ...divergences.privacy_profile import Event, least_level, value_at
 from ...figure import Figure
 from ..composite import NO_LATTICE, Together
 from .inversion import Gaussians, Parts, Profile, is_few, plan, root
@@ -39,7 +39,6 @@ WORK = 4.0  # about how many seconds an inversion may take
 _BITS = 128
 _TOO_MANY = "transforms so far out need too many nodes"
 _ATTEMPTS, _LOWER = 3, 12.0  # by so much in its logarithm each aims lower than the one before
-_HIGHEST = 1e300  # level that is tried
 _NEGLIGIBLE = 1e-20
 _CLOSED, _BY_INVERSION = "closed form", "inversion of the transform"
 
@@ -104,7 +103,9 @@ def measured(
             return Enclosure.exactly(0)  # its largest loss, which no ball tells
 
         def closed() -> Enclosure:
-            return _between(law.profile(ball(at))) if is_delta else falling_root(law.profile, at)
+            if is_delta:
+                return enclose(value_at(ball(at), exceeding(law, ball(at))))
+            return least_level(partial(exceeding, law), at, enclose(law.largest()))
 
         return refine(closed, width=width).found_by(_CLOSED)
     gaussians = [(law, times) for law, times in parts if isinstance(law, SampledGaussian)]
@@ -118,27 +119,11 @@ def measured(
     return found.intersection(Enclosure(Fraction(0), measured(everyone, figure, width).upper))
 
 
-def falling_root(delta: Callable[[arb], arb], target: Fraction) -> Enclosure:
-    """Where a closed form falls to the target, at the working precision.
-
-    By bisection for each end: also where it has a kink or ends in 0.
-    """
-    goal = ball(target)
-    if delta(arb(0)) <= goal:
-        return Enclosure.exactly(0)
-
-    def fallen(met: Callable[[arb], bool]) -> tuple[arb, arb]:
-        """Neighbouring levels: it is met at the second, not at the first (or that is 0)."""
-        low, high = arb(0), arb(1)
-        while not met(high):
-            low, high = high, 2 * high
-            if high > _HIGHEST:
-                return low, arb.pos_inf()
-        return met_between(met, low, high)
-
-    lower, _ = fallen(lambda level: not delta(level) >= goal)
-    _, upper = fallen(lambda level: bool(delta(level) <= goal))
-    return enclose_between(lower, upper)
+def exceeding(law: LineLaw, level: arb) -> Event:
+    """The event {loss >= level} at a level >= 0, of what is told at all."""
+    tails = [(ball(weight), part.tail(level)) for weight, part in law.parts]
+    p, q = (sum((weight * tail[k] for weight, tail in tails), arb(0)) for k in (0, 1))
+    return Event(p, q, arb(0))
 
 
 def _inverted(
@@ -158,7 +143,7 @@ def _inverted(
                     asked += math.log(min(1.0, near.c * max(near.level, 1e-3)))
                 profile = Profile(parts, plan(parts, near, asked), work, smooth)
                 now = (
-                    _between(*profile.bounds(at))
+                    enclose_between(*profile.bounds(at))
                     if figure.quantity == "delta"
                     else root(profile.bounds, at, arb(near.level))
                 )
@@ -168,8 +153,3 @@ def _inverted(
         if profile.sigma > 0 or result.is_within(width):
             break
     return result.found_by(_BY_INVERSION).because(NO_LATTICE)
-
-
-def _between(lower: arb, upper: arb | None = None) -> Enclosure:
-    upper = lower if upper is None else upper
-    return enclose_between(lower.lower().max(arb(0)), upper.upper().min(arb(1)))

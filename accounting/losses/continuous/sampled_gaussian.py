@@ -51,7 +51,6 @@ from ....exact.square_root import SquareRoot
 from ....losses.cells import Reals
 from ....losses.planning import Cumulant, cumulant_of
 from ....mechanisms.laws.normal import upper
-from ...divergences.gaussian_dp import gaussian_delta
 from ...sampling import log_ratio
 from .line import Line
 from .mixture import SampledNoise, Tail
@@ -70,9 +69,6 @@ class SampledGaussian(SampledNoise):
     rate: Fraction
     noise: Fraction | SquareRoot  # t = sigma/sensitivity
     removing: bool
-
-    def plain_delta(self, level: arb) -> arb:
-        return gaussian_delta(1 / ball(self.noise), level)
 
     def plain_tails(self, at: arb) -> Tail:  # u is N(+-mu^2/2, mu^2)
         mu = 1 / ball(self.noise)

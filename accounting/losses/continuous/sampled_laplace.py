@@ -49,14 +49,6 @@ class SampledLaplace(SampledNoise):
     def plain_largest(self) -> arb:
         return ball(self.epsilon)
 
-    def plain_delta(self, level: arb) -> arb:
-        epsilon = ball(self.epsilon)
-        inside = -((level - epsilon) / 2).expm1()
-        if level >= -epsilon:
-            return inside.max(arb(0))
-        below = -level.expm1()
-        return below if level <= -epsilon else inside.union(below).max(arb(0))
-
     def plain_tails(self, at: arb) -> Tail:
         epsilon = ball(self.epsilon)
         if at > epsilon:
