@@ -262,13 +262,14 @@ def _smoothed(reports: Sequence[_Report], rest: arb, count: int, width: float) -
         unseen += 2 * (-arb(_FAR)).exp() * (end + step)
     share = whole**count / (2 * arb.pi())
     wrapped = [arb(0), arb(0)]
-    for b in (arb(floats.other(float(c), length, way)) for way in (1, -1)):
-        grown, _, *means = raised(b)
-        fall = (-abs(b - c) * length).exp()
-        times = fall / (1 - fall) * (square * b * b / 2).exp() * grown**count
+    for other in (arb(floats.other(float(c), length, way)) for way in (1, -1)):
+        grown, _, *means = raised(other)
+        fall = (-abs(other - c) * length).exp()
+        times = fall / (1 - fall) * (square * other * other / 2).exp() * grown**count
         wrapped = [before + times * one for before, one in zip(wrapped, means, strict=True)]
-    found = [
+    likely, unlikely = (
         share * (step * total.real + smooth * lost * arb(0, one.upper())) - arb(0).union(around)
         for total, one, around in zip((power, level), most, wrapped, strict=True)
-    ]
-    return Measured(*found, (square * share / count * (step * density + smooth * unseen)).upper())
+    )
+    more = square * share / count * (step * density + smooth * unseen)
+    return Measured(likely, unlikely, more.upper())
