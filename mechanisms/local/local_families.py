@@ -131,7 +131,7 @@ class Bits(LocalRandomizer):
                 "reports from those of others"
             )
         values = 2 if not crowded or (self.size is not None and self.size < 3 * h) else 3
-        on, off = _powers(self.on, h), _powers(self.off, h)
+        on, off = ([weight**k for k in range(h + 1)] for weight in (self.on, self.off))
         names, least, rows = list[str](), list[Weight](), [list[Weight]() for _ in range(values)]
         for ones in product(range(h + 1), repeat=values):
             many = Weight.of(math.prod(math.comb(h, k) for k in ones))
@@ -150,10 +150,6 @@ def _check_size(size: int | None, hashes: int) -> None:
         raise ParameterError(
             f"bits must be at least {2 * hashes}, in which two values differ, got {size}"
         )
-
-
-def _powers(weight: Weight, most: int) -> list[Weight]:
-    return [weight**k for k in range(most + 1)]
 
 
 def _of_counts(half: Fraction, p: Fraction, q: Fraction, reports: int) -> FinitePair:

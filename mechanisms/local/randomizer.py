@@ -108,35 +108,26 @@ class LocalPair(ListedPair):
 
     @cached_property
     def _steps(self) -> Steps | None:
-        multiples: list[int | None] = []
-        unit: tuple[Fraction, Fraction] | None = None
-        for a, b, ratio in zip(self.p, self.q, self.ratios, strict=True):
-            if not (a.terms and b.terms):
-                multiples.append(None)
-                continue
-            if ratio is None:
+        """Where all ratios are powers of e, or 1, one number and its inverse."""
+        shared = [bool(a.terms and b.terms) for a, b in zip(self.p, self.q, strict=True)]
+        found = [ratio for ratio, both in zip(self.ratios, shared, strict=True) if both]
+        ratios = [ratio for ratio in found if ratio is not None]
+        factors, exponents = {factor for factor, _ in ratios}, {exponent for _, exponent in ratios}
+        unit: Real
+        if factors <= {1}:
+            scale = math.lcm(*(exponent.denominator for exponent in exponents))
+            common = math.gcd(*(int(exponent * scale) for exponent in exponents))
+            unit = step = Fraction(common or scale, scale)
+            multiples = iter([int(exponent / step) for _, exponent in ratios])
+        else:
+            largest = max(max(factor, 1 / factor) for factor in factors)
+            if exponents != {0} or not factors <= {1, largest, 1 / largest}:
                 return None
-            factor, exponent = ratio
-            if factor == 1 and not exponent:
-                multiples.append(0)
-            elif unit is None or ratio in (unit, (1 / unit[0], -unit[1])):
-                unit = ratio if unit is None else unit
-                multiples.append(1 if ratio == unit else -1)
-            elif factor == unit[0] == 1:  # losses are exponents
-                step = Fraction(
-                    math.gcd(
-                        unit[1].numerator * exponent.denominator,
-                        exponent.numerator * unit[1].denominator,
-                    ),
-                    unit[1].denominator * exponent.denominator,
-                )
-                scale = unit[1] / step
-                multiples = [None if k is None else int(k * scale) for k in multiples]
-                unit = (Fraction(1), step)
-                multiples.append(int(exponent / step))
-            else:
-                return None
-        return _with_sign(unit, multiples)
+            unit = Logarithm(largest)
+            multiples = iter([(factor > 1) - (factor < 1) for factor, _ in ratios])
+        if len(ratios) < len(found):
+            return None
+        return Steps(unit, [next(multiples) if both else None for both in shared])
 
     def steps(self) -> Steps | None:
         return self._steps
@@ -147,22 +138,6 @@ class LocalPair(ListedPair):
     def swapped(self) -> ListedPair:
         found = local_pair(self.q, self.p, self.names)
         return found if isinstance(found, LocalPair) else Swapped(self)  # all weights rational
-
-
-def _with_sign(
-    unit: tuple[Fraction, Fraction] | None, multiples: Sequence[int | None]
-) -> Steps | None:
-    """With a unit above 0; None where it is neither rational nor the logarithm of a rational."""
-    if unit is None:
-        return Steps(Fraction(1), multiples)
-    factor, exponent = unit
-    if factor != 1 and exponent:
-        return None
-    if factor < 1 or exponent < 0:
-        factor, exponent = 1 / factor, -exponent
-        multiples = [None if k is None else -k for k in multiples]
-    found: Real = exponent if factor == 1 else Logarithm(factor)
-    return Steps(found, multiples)
 
 
 def local_pair(p: Row, q: Row, names: Sequence[str]) -> FinitePair | LocalPair:

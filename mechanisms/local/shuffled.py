@@ -21,31 +21,48 @@ neighbouring datasets.
 *Pure epsilon* is that of one report: shuffling is post-processing of all of them, and where all
 others hold x', what she reports with the largest ratio may be what everybody reports.
 
-*Two values, two reports*: others hold one of the two values; see `shuffled_bits`.
+*What others hold* is looked at where there are two values and two reports (`shuffled_bits`), or
+categories of which few are reported by chance (`shuffled_counts`).
+
+*Several uses* are composed by pairs of laws. Above: the profile is convex, so that bounds of delta
+at some levels are those of a pair which dominates (`moment_profile`). Below: some tests are
+attained, with known power and level, and so are all mixtures of them: the upper hull of these
+points, of (0, 0) and of (1, 1), is that of a pair whose outcomes are its edges, and which
+neighbours' outputs dominate.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
-from typing import ClassVar, cast
+from itertools import pairwise
+from typing import ClassVar, TypeAlias, cast
 
 from attrs import field, frozen
 from flint import arb, ctx
 
+from ...exact.budget import spend
 from ...exact.enclosure import Endpoint
 from ...exact.number import ExactInput, ParameterError, ball, whole
-from ...exact.precision import enclose_between, lower_float, upper_float, working_precision
+from ...exact.precision import (
+    enclose,
+    enclose_between,
+    lower_float,
+    upper_float,
+    working_precision,
+)
+from ...exact.roots import halved
 from ..bracket import Bracket, Bracketed, Parts
 from ..mechanism import Mechanism, RandomizedResponse
-from . import shuffled_bits, shuffled_counts, shuffled_many_bits
+from ..pairs.listed_pair import ListedPair, Masses, Swapped
+from ..sampling.moment_profile import ProfilePair, hull
+from . import shuffled_bits, shuffled_counts
 from .local_families import Categories
-from .randomizer import LocalRandomizer, Row, Weight, probabilities, total
-from .shuffled_bits import Rates, bound_bits
-from .shuffled_crowd import Crowd
-from .shuffled_pairs import ProfilePair
+from .randomizer import LocalRandomizer
+from .shuffled_bits import Rates
+from .shuffled_crowd import Crowd, costliest, crowds
 
 MOST_USERS = 10**9
 _MOST_REPORTS = 200  # that are told apart
@@ -53,9 +70,15 @@ _MOST_SCENES = 200  # pairs of values, times what others hold
 _BITS = 128
 _ROUGH = 1e-2
 _NEAR = 1.02  # times what is attained
-_FEW = 8  # one of so many places is measured first: nearly as much is known of Rényi divergences
+_MOST_QUICK, _QUICK_TURNS = 10_000, 48  # users of bits whose bound is asked at once
 _HELD = 1e150  # odds that floats hold, and their square
 _LARGEST = 1000  # pure epsilon that is worth a bound
+# of pairs: one of so many levels is measured first (nearly as much is known of Rényi divergences);
+# every other one of so many as nearly as may be; widths; the log of delta beyond which few are
+_FEW, _DOTS, _MOST_NEAR, _WIDTH, _LEAST = 8, 64, 40, 1e-3, -46.0
+_TRIES = 24
+
+_Point: TypeAlias = tuple[Fraction, Fraction]  # level and power of a test
 
 
 def _users(value: ExactInput) -> int:
@@ -86,7 +109,7 @@ class Shuffled(Bracketed):
 
     def crowds(self) -> tuple[tuple[Crowd, ...], tuple[Crowd, ...]]:
         """Those that are attained, and blankets, at the working precision."""
-        return _crowds(self.local, ctx.prec)
+        return crowds(self.local, ctx.prec)
 
     def delta_at_least(self, epsilon: Fraction, width: float) -> Endpoint:
         """What some neighbours attain at this epsilon >= 0, to about this relative width."""
@@ -102,71 +125,60 @@ class Shuffled(Bracketed):
     def costs_at_most(self, epsilon: Fraction, delta: Fraction) -> bool:
         """Is delta(epsilon) at most this, whichever values the others hold? As far as is found."""
         with working_precision(_BITS):
-            return self._costs_at_most(ball(epsilon).exp(), ball(delta))
-
-    def _costs_at_most(self, odds: arb, goal: arb) -> bool:
-        top = self.largest_odds()
-        if not (goal > 0 and (top is None or top < _HELD) and self._looked_at):
-            return False
-        if (rates := self.rates()) is not None:
-            return shuffled_many_bits.costs_at_most(rates, self.users, odds, goal)
-        known, least = upper_float(self.at_most(odds, _ROUGH)), lower_float(goal)
-        assert isinstance(self.local, Categories)
-        return shuffled_counts.costs_at_most(self.local, self.users, odds, least, known)
+            goal = ball(delta)
+            return bool(self._looked_at and self._held(ball(epsilon).exp(), goal) <= goal)
 
     @property
     def _looked_at(self) -> bool:
         """Is more than the blanket known, by what others hold?"""
-        if self.rates() is not None:
+        if self._ways():
             return True
         return isinstance(self.local, Categories) and shuffled_counts.fits(self.local, self.users)
 
+    def _held(self, odds: arb, goal: arb, turns: int = shuffled_bits.MOST_TURNS) -> arb:
+        """A bound by what others hold, as near to the goal as that is found in so many turns."""
+        if ways := self._ways():
+            return shuffled_bits.bound(ways, self.users - 1, odds, goal, turns)
+        top, least = self.largest_odds(), lower_float(goal)
+        if not (least > 0 and top is not None and top < _HELD):
+            return arb(1)
+        assert isinstance(self.local, Categories)
+        return arb(shuffled_counts.bound(self.local, self.users, odds, least))
+
     def near_most(self, odds: arb, width: float) -> arb:
         """As `at_most`, or little more than is attained, where that bounds all as well."""
-        known = self.at_most(odds, width)
-        if not self._looked_at:
-            return known
-        near = self._attained(odds, width) * _NEAR
-        return near.upper() if near < known and self._costs_at_most(odds, near) else known
-
-    def at(self, odds: arb, width: float) -> tuple[arb, arb]:
-        """Both bounds at e^epsilon = odds, at the working precision."""
-        return self._attained(odds, width), self._bound(odds, width)
+        known, near = self.at_most(odds, width), self._attained(odds, width) * _NEAR
+        return known.min(self._held(odds, near)).upper() if near < known else known
 
     def _attained(self, odds: arb, width: float) -> arb:
-        if (rates := self.rates()) is not None:
-            few = self.users <= shuffled_bits.MOST_USERS
-            measure = shuffled_bits.attained_bits if few else shuffled_many_bits.attained_bits
-            return measure(rates, self.users, odds, self._about(odds))
-        found = self.worst_attained(odds).measured(self.users, odds, width).lower
-        if isinstance(self.local, Categories) and shuffled_counts.fits(self.local, self.users):
+        if ways := self._ways():
+            return shuffled_bits.attained(ways, self.users - 1, odds)
+        found = self.worst_attained(odds).measured(self.users, odds, width).attained(odds)
+        if self._looked_at:
+            assert isinstance(self.local, Categories)
             half = (self.users - 1) // 2  # of both kinds, where neither is the worst
             crowd = shuffled_counts.Holders(half, 0, self.users - 1 - half)
             found = found.max(arb(shuffled_counts.attained(self.local, crowd, odds, float(found))))
         return found
 
     def _bound(self, odds: arb, width: float) -> arb:
-        rates = self.rates()
-        if rates is None or self.users > shuffled_bits.MOST_USERS:
+        if not self._ways() or self.users > _MOST_QUICK:
             return self.at_most(odds, width)
-        bound = bound_bits(rates, self.users, odds, self._about(odds))
-        return bound.min(self.at_most(odds, _ROUGH))
+        goal = self._attained(odds, width)
+        return self.at_most(odds, _ROUGH).min(self._held(odds, goal, _QUICK_TURNS))
 
-    def _about(self, odds: arb) -> float:
-        """The logarithm of delta, about: of what bounds it."""
-        blanket = self.at_most(odds, _ROUGH)
-        return max(float(blanket.log().mid()), -1000.0) if blanket > 0 else 0.0
-
-    def rates(self) -> Rates | None:
-        """Of two values that report one of two things."""
+    def _ways(self) -> list[Rates]:
+        """Of two values that report one of two things: the rates of what x reports more often."""
         crowds = self.crowds()[1]
-        shown = [(p, q) for p, q, v in zip(*crowds[0][:3], strict=True) if not p == q == v == 0]
-        two = all(len(scene.others) == 2 for scene in self.local.scenes(True))
-        if len(crowds) > 2 or len(shown) != 2 or not two:
-            return None
-        if any(mass == 0 for pair in shown for mass in pair):
-            return None
-        return Rates(shown[1][1], shown[1][0])
+        if any(len(scene.others) != 2 for scene in self.local.scenes(True)) or len(crowds) > 2:
+            return []
+        found = []
+        for crowd in crowds:
+            shown = [(q, p) for p, q, v in zip(*crowd[:3], strict=True) if not p == q == v == 0]
+            if len(shown) != 2 or any(mass == 0 for pair in shown for mass in pair):
+                return []
+            found.append(Rates(*shown[0 if shown[0][1] > shown[0][0] else 1]))
+        return found
 
     def worst_attained(self, odds: arb, mirrored: bool = False) -> Crowd:
         """Of those that are attained, the dearest at e^epsilon = odds, as far as can be told.
@@ -174,7 +186,7 @@ class Shuffled(Bracketed):
         mirrored: of those only that are the same with the two values exchanged.
         """
         crowds = [crowd for crowd in self.crowds()[0] if crowd.mirrored or not mirrored]
-        return _dearest(crowds, self.users, odds)[0][1]
+        return costliest(crowds, self.users, odds)[0][1]
 
     @property
     def mirrored(self) -> bool:
@@ -185,9 +197,9 @@ class Shuffled(Bracketed):
     def at_most(self, odds: arb, width: float) -> arb:
         """What dominates all neighbours costs at most this at e^epsilon = odds."""
         upper = arb(0)
-        for most, crowd in _dearest(self.crowds()[1], self.users, odds):
+        for most, crowd in costliest(self.crowds()[1], self.users, odds):
             if not most <= upper:
-                upper = upper.max(crowd.measured(self.users, odds, width).upper)
+                upper = upper.max(crowd.measured(self.users, odds, width).bound(odds))
         return upper.min(self._alone(odds))
 
     def largest_odds(self) -> arb | None:
@@ -213,10 +225,10 @@ class Shuffled(Bracketed):
     def bracket(self) -> Bracket:
         """Pairs that lie below and above the profile, where several uses are composed."""
         below, above = (
-            tuple(((ProfilePair(self, side, every=some), 1),) for some in (_FEW, 1))
+            tuple(((ShuffledPair(self, side, every=some), 1),) for some in (_FEW, 1))
             for side in (False, True)
         )
-        near = (((ProfilePair(self, True, near=True), 1),),) if self._looked_at else ()
+        near = (((ShuffledPair(self, True, near=True), 1),),) if self._looked_at else ()
         return Bracket(
             below,
             (above[0], *self._one_report(), above[1], *near),
@@ -236,42 +248,119 @@ class Shuffled(Bracketed):
             return (((RandomizedResponse(Fraction(upper_float(top.log()))), 1),),)
 
 
+@frozen
+class ShuffledPair(ListedPair):
+    """One use of shuffled reports, from above or from below.
+
+    near: with what takes longer. every: of the levels where delta is measured, one of so many.
+    """
+
+    shuffled: Shuffled
+    above: bool
+    near: bool = False
+    every: int = 1
+
+    def masses(self) -> Masses:
+        if self.above:
+            each = [one for one in zip(*_dominating(self).masses(), strict=True) if any(one)]
+            return [p for p, _ in each], [q for _, q in each]
+        edges = list(pairwise(_corners(self)))
+        return [ball(b[1] - a[1]) for a, b in edges], [ball(b[0] - a[0]) for a, b in edges]
+
+    def name_of(self, outcome: int) -> str:
+        return f"so many reports that the loss is that of line {outcome + 1} of a list"
+
+    def swapped(self) -> ListedPair:
+        """Itself where the profile is the same for both ways round."""
+        return self if self.above or self.shuffled.mirrored else Swapped(self)
+
+
+@lru_cache(maxsize=32)
+def _dominating(pair: ShuffledPair) -> ProfilePair:
+    step, multiples = _levels(pair.shuffled)
+    points = list[tuple[int, Fraction]]()
+    for at, k in enumerate(multiples):
+        if at % pair.every == 0 or k == multiples[-1]:
+            near = pair.near and at < _MOST_NEAR and at % 2 == 0
+            height = _height(pair.shuffled, k * step, near)
+            if not points or height < points[-1][1]:
+                points.append((k, height))
+    with working_precision(_BITS):
+        return ProfilePair(step, hull(step, points))
+
+
+@lru_cache(maxsize=32)
+def _corners(pair: ShuffledPair) -> list[_Point]:
+    """Those of the upper hull of tests of two datasets, and of others with these exchanged."""
+    step, multiples = _levels(pair.shuffled)
+    points = [(Fraction(0), Fraction(0)), (Fraction(1), Fraction(1))]
+    for k in multiples[:: pair.every]:
+        points += _tests(pair.shuffled, k * step)
+    kept: list[_Point] = []
+    for q, p in sorted(set(points)):
+        while len(kept) >= 2:
+            (q_1, p_1), (q_2, p_2) = kept[-2:]
+            if (p_2 - p_1) * (q - q_2) > (p - p_2) * (q_2 - q_1):
+                break
+            kept.pop()
+        kept.append((q, p))
+    return kept
+
+
 @lru_cache(maxsize=16)
-def _crowds(local: LocalRandomizer, bits: int) -> tuple[tuple[Crowd, ...], tuple[Crowd, ...]]:
-    attained, blankets = dict[object, Crowd](), dict[object, Crowd]()
-    for scene in local.scenes(True):
-        for first, second in ((scene.first, scene.second), (scene.second, scene.first)):
-            p, q = probabilities(first), probabilities(second)
-            for other in scene.others:
-                key = _kinds(first, second, other)
-                if key not in attained:
-                    mirrored = key == _kinds(second, first, other)
-                    attained[key] = Crowd(p, q, probabilities(other), mirrored)
-            rows = scene.others if scene.least is None else (scene.least,)
-            columns = [tuple(sorted(column, key=_terms)) for column in zip(*rows, strict=True)]
-            key = _kinds(first, second, columns)
-            if key not in blankets:
-                mirrored = key == _kinds(second, first, columns)
-                blankets[key] = Crowd(p, q, scene.blanket(), mirrored)
-    return tuple(attained.values()), tuple(blankets.values())
+def _levels(shuffled: Shuffled) -> tuple[Fraction, list[int]]:
+    """Epsilons, as multiples of a step: dense where delta counts, sparse up to pure epsilon."""
+    with working_precision(_BITS):
+        top = shuffled.largest_odds()
+        last = Fraction(50) if top is None else Fraction(upper_float(top.log()))
+        end = halved(lambda epsilon: _is_small(shuffled, epsilon), Fraction(0), last, _TRIES)[1]
+    count, found = math.ceil(_DOTS * last / end), list(range(_DOTS + 1))
+    while found[-1] < count:
+        found.append(min(found[-1] * 5 // 4, count))
+    return last / count, found
 
 
-def _kinds(first: Row, second: Row, others: Sequence[object]) -> object:
-    """The same for rows that differ in the order of their reports only."""
-    each = Counter(zip(first, second, others, strict=True))
-    return total(first), total(second), frozenset(each.items())
+@lru_cache(maxsize=256)  # what ends early goes on from here
+def _is_small(shuffled: Shuffled, epsilon: Fraction) -> bool:
+    upper = shuffled.at_most(ball(epsilon).exp(), _ROUGH)
+    return not upper > 0 or float(upper.log().mid()) < _LEAST
 
 
-def _terms(weight: Weight) -> tuple[tuple[Fraction, Fraction], ...]:
-    return weight.terms
+@lru_cache(maxsize=1024)
+def _height(shuffled: Shuffled, epsilon: Fraction, near: bool) -> Fraction:
+    """delta at most; 0 where no report has a larger ratio."""
+    spend()
+    with working_precision(_BITS):
+        odds, top = ball(epsilon).exp(), shuffled.largest_odds()
+        if top is not None and odds >= top:
+            return Fraction(0)
+        return _up((shuffled.near_most if near else shuffled.at_most)(odds, _WIDTH))
 
 
-def _dearest(crowds: Sequence[Crowd], users: int, odds: arb) -> list[tuple[arb, Crowd]]:
-    """With what each costs at most, roughly measured: the dearest first."""
-    if len(crowds) == 1:
-        return [(arb(1), crowds[0])]
-    rough = [(crowd.measured(users, odds, _ROUGH).upper, crowd) for crowd in crowds]
-    return sorted(rough, key=lambda each: -float(each[0].log().mid()) if each[0] > 0 else 1e9)
+@lru_cache(maxsize=1024)
+def _tests(shuffled: Shuffled, epsilon: Fraction) -> list[_Point]:
+    """Of the datasets that are about the dearest at a level in the middle."""
+    spend()
+    with working_precision(_BITS):
+        crowd, found = _worst(shuffled), list[_Point]()
+        for one in (crowd, crowd.swapped()):
+            test = one.measured(shuffled.users, ball(epsilon).exp(), _WIDTH)
+            level, power = _up(test.level), -_up(-test.power)
+            if power > level:
+                found.append((level, power) if one is crowd else (1 - power, 1 - level))
+    return found
+
+
+@lru_cache(maxsize=16)
+def _worst(shuffled: Shuffled) -> Crowd:
+    step, multiples = _levels(shuffled)
+    middle = multiples[min(_DOTS // 4, len(multiples) - 1)]
+    return shuffled.worst_attained(ball(middle * step).exp(), shuffled.mirrored)
+
+
+def _up(value: arb) -> Fraction:
+    """Not below the ball."""
+    return Fraction(enclose(value).upper)
 
 
 def by_keys(mechanism: Mechanism, given: Mapping[str, str]) -> Mechanism:

@@ -1,133 +1,171 @@
 """Shuffled bits of two values: what is seen is the number of ones, and others hold 0 or 1.
 
-With a of the others at 0 and the rest at 1, W ones among their reports, the two datasets show W and
-one bit more: two sums of independent bits, whose probabilities are convolved. delta is the largest
-over a = 0, ..., n - 1, each computed for certain.
+Of the others `zeros` hold 0, `ones` hold 1, and `fair` report what does not depend on their value:
+their number W of ones is a sum of independent bits. With g = e^epsilon, r the rates of reporting 1,
+mu = r_1 - g r_0 and nu = g (1 - r_0) - (1 - r_1), the two datasets differ by
 
-*All a of an interval at once.* Of the others at least `low` hold 0 and at least n - 1 - `high` hold
-1. An adversary who is told the reports of all the rest knows no less, and what is left does not
-depend on a in [low, high]: it bounds delta for all of them. Intervals are halved where that is
-more than a value of a that is known to cost nearly as much.
+    D(w) = mu P(W = w - 1) - nu P(W = w).
+
+If mu <= 0, no D is above 0. Else R(w) = D(w)/P(W = w) rises in w, since W is log-concave, and with
+any t where R(t - 1) <= 0, delta is at most the sum of D from t on, and R(t)^- P(W >= t).
+
+*Intervals of zeros.* Between `low` and `high` of the others hold 0. Those of whom it is not known
+report, each with probability v = v_0 + v_1, v_y the least probability of y, what does not depend on
+their value, and the rest is told. More of them hide more: so many as are missed with probability
+`rare` at most (of independent bits of mean m at most m - d are 1 with probability at most
+e^(-d^2/2m)), added. delta is the largest over all numbers of zeros.
 """
 
 from __future__ import annotations
 
-import heapq
+import math
+from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
-from flint import arb, arb_poly
+from flint import acb, arb
 
 from ...exact.budget import spend
+from ...exact.precision import upper_float
+from .shuffled_measured import Measured, largest
 
-MOST_USERS = 10_000
-_NEAR = 1.002  # times what is attained: so near the bound is to come
-_FEW, _MOST_TURNS = 100, 48  # users, of whom all cases are tried; intervals otherwise
-_FIRST = 9  # values of a that are tried
+_NATS = 60.0  # that count for nothing
+_AROUND = 3  # places on either side of where D changes its sign, about
+MOST_TURNS = 600
+_TRIED = 8  # one number of zeros more is tried first
 
 
 class Rates(NamedTuple):
-    """The probabilities of reporting 1, of those who hold 0 and of those who hold 1."""
+    """The probabilities of a report of those who hold x', and, not below, of those who hold x."""
 
     zero: arb
     one: arb
 
 
-class _Window(NamedTuple):
-    """Probabilities of first, first + 1, ..., and at most how much is missing."""
+class Group(NamedTuple):
+    """So many bits of one rate."""
 
-    first: int
-    masses: list[arb]
-    missing: arb
-
-
-def attained_bits(rates: Rates, users: int, odds: arb, log_delta: float) -> arb:
-    """What some a attain at e^epsilon = odds, at the working precision; log_delta: about."""
-    others, least, worst = users - 1, arb(0), 0
-    tried = sorted({others * k // (_FIRST - 1) for k in range(_FIRST)})
-    for a in tried:
-        found = _cost(rates, a, others - a, odds, log_delta)[0]
-        if found > least:
-            least, worst = found, a
-    step = others // (_FIRST - 1)
-    while (step := step // 2) > others // 100:
-        for a in (worst - step, worst + step):
-            if 0 <= a <= others:
-                found = _cost(rates, a, others - a, odds, log_delta)[0]
-                if found > least:
-                    least, worst = found, a
-    return least.lower()
+    bits: int
+    rate: arb
 
 
-def bound_bits(rates: Rates, users: int, odds: arb, log_delta: float) -> arb:
-    """What no a exceeds there."""
-    others = users - 1
-    goal = attained_bits(rates, users, odds, log_delta) * _NEAR
-    turns = _MOST_TURNS if users > _FEW else 4 * users
-    heap = [(-1.0, 0, others, arb(1))]
-    while turns > 0:
-        _, low, high, upper = heap[0]
-        if upper <= goal or (low == high and len(heap) > 1) or not upper > 0:
-            break
-        heapq.heappop(heap)
-        middle = (low + high) // 2
-        for first, last in dict.fromkeys(((low, middle), (min(middle + 1, high), high))):
-            turns -= 1
-            upper = _cost(rates, first, others - last, odds, log_delta)[1]
-            heapq.heappush(heap, (-float(upper), first, last, upper))
-        if low == high:
-            break
-    most = heap[0][3]
-    for _, _, _, upper in heap:
-        most = most.max(upper)
-    return most.upper()
-
-
-def _cost(rates: Rates, zeros: int, ones: int, odds: arb, log_delta: float) -> tuple[arb, arb]:
-    """Bounds of delta where so many others hold 0 and 1, either way round."""
+def measured(rates: Rates, groups: Sequence[Group], odds: arb) -> Measured:
+    """The best test at e^epsilon = odds >= 1 beside these bits: from a number of ones on."""
     spend()
-    cut = 40.0 - log_delta
-    one, other = _window(zeros, rates.zero, cut), _window(ones, rates.one, cut)
-    w = (arb_poly(one.masses) * arb_poly(other.masses)).coeffs()
-    missing = one.missing + other.missing
-    up = down = arb(0)
-    before = arb(0)
-    keep_up, move_up = (1 - rates.one) - odds * (1 - rates.zero), rates.one - odds * rates.zero
-    keep_down, move_down = (1 - rates.zero) - odds * (1 - rates.one), rates.zero - odds * rates.one
-    zero = arb(0)
-    for mass in [*w, zero]:
-        up += (move_up * before + keep_up * mass).max(zero)
-        down += (move_down * before + keep_down * mass).max(zero)
-        before = mass
-    found = up.max(down)
-    # the mass that is left out adds at most itself, and takes at most odds times itself
-    return (found.lower() - odds * missing).max(zero).lower(), (found + missing).upper()
+    low, high = rates
+    mu, nu = high - odds * low, odds * (1 - low) - (1 - high)
+    if not (mu > 0 and nu > 0):
+        return Measured(arb(0), arb(0), (mu.max(arb(0)) + (-nu).max(arb(0))).upper())
+    crossing = float((nu / mu).log().mid())  # of a tilt that has P(W = w - 1)/P(W = w) = nu/mu
+    mean, deviation = _tilted(groups, crossing)
+    first = round(mean + 0.5) - _AROUND
+    masses, tails = _sums(groups, max(crossing, 5 / deviation), first, deviation)
+    for at in range(2, 2 * _AROUND):
+        falls = [mu * masses[w - 1] <= nu * masses[w] for w in (at - 1, at)]
+        if falls == [True, False]:
+            power, level = (rate * masses[at - 1] + tails[at] for rate in (high, low))
+            ratio = mu * masses[at - 1] / masses[at] if tails[at] != 0 else arb(0)
+            less = (nu - ratio).max(arb(0)) * tails[at]
+            return Measured(power, level, less.upper())
+    return Measured(arb(0), arb(0), mu.upper())
 
 
-def _window(count: int, rate: arb, cut: float) -> _Window:
-    """The binomial law, without outcomes of probability below e^-cut or so at either end."""
-    if count == 0:
-        return _Window(0, [arb(1)], arb(0))
-    mode = min(int(float(rate.mid()) * (count + 1)), count)
-    odds = rate / (1 - rate)
-    ways = (arb(count + 1).lgamma() - arb(mode + 1).lgamma() - arb(count - mode + 1).lgamma()).exp()
-    top = ways * rate**mode * (1 - rate) ** (count - mode)
-    small = (-arb(cut)).exp()
-    above, below = [top], list[arb]()
-    missing = arb(0)
-    k, mass = mode, top
-    while k < count and not mass < small:
-        mass *= odds * (count - k) / (k + 1)
-        above.append(mass)
-        k += 1
-    if k < count:
-        ratio = odds * (count - k) / (k + 1)
-        missing += mass * ratio / (1 - ratio)
-    k, mass = mode, top
-    while k > 0 and not mass < small:
-        mass *= k / (odds * (count - k + 1))
-        below.append(mass)
-        k -= 1
-    if k > 0:
-        ratio = k / (odds * (count - k + 1))
-        missing += mass * ratio / (1 - ratio)
-    return _Window(k, [*reversed(below), *above], missing.upper())
+def _tilted(groups: Sequence[Group], c: float) -> tuple[float, float]:
+    """The mean and the deviation of W, tilted by e^(c W); the latter from 1 on."""
+    mean, variance = 0.0, 0.0
+    for bits, rate in groups:
+        share = 1 / (1 + math.exp(min(float((1 / rate - 1).log().mid()) - c, 700)))
+        mean, variance = mean + bits * share, variance + bits * share * (1 - share)
+    return mean, math.sqrt(max(variance, 1.0))
+
+
+def _transform(groups: Sequence[Group], s: acb) -> acb:
+    found, grown = acb(1), s.exp()
+    for bits, rate in groups:
+        found *= (1 - rate + rate * grown) ** bits
+    return found
+
+
+def _sums(
+    groups: Sequence[Group], tilt: float, first: int, deviation: float
+) -> tuple[list[arb], list[arb]]:
+    """P(W = w) and P(W >= w), w from `first` on, by the trapezoidal rule as in `laws.contour`."""
+    places, nats = range(first, first + 2 * _AROUND), _NATS + _AROUND * tilt
+    c, u = arb(tilt), arb(min(tilt, 9 / deviation))
+    top, left = _transform(groups, acb(c)).real, arb(0)
+    ends = [(_transform(groups, acb(s)).real / top, s) for s in (c + u, c - u)]
+    around = sum((end * ((c - s) * places[_AROUND]).exp() for end, s in ends), arb(0))
+    length = math.ceil((nats + float(around.log().mid())) / float(u)) + 2 * _AROUND
+    masses, tails = [arb(0)] * len(places), [arb(0)] * len(places)
+    for j in range(length // 2 + 1):
+        s = acb(c, 2 * arb.pi() * j / length)
+        value, turn = _transform(groups, s) / top, (-s).exp()
+        if abs(value) < (-arb(nats)).exp():
+            left = abs(value).upper()  # not below any from here on
+            break
+        term = value * turn**first * (1 if j == 0 or 2 * j == length else 2) / length
+        for at in range(len(places)):
+            masses[at] += term.real
+            tails[at] += (term / (1 - turn)).real
+            term *= turn
+    beyond = (-u * length).exp() / (1 - (-u * length).exp())
+    for at, w in enumerate(places):
+        if not 0 <= w <= sum(group.bits for group in groups):
+            masses[at], tails[at] = arb(0), arb(w < 0)
+            continue
+        lost = arb(0, (left * (-c * w).exp()).upper())
+        around = arb(0).union(sum((end * (-s * w).exp() for end, s in ends), arb(0)) * beyond)
+        masses[at] = (masses[at] + lost - around) * top
+        tails[at] = (tails[at] + lost / (1 - (-c).exp()) - around) * top
+    return masses, tails
+
+
+def attained(ways: Sequence[Rates], others: int, odds: arb) -> arb:
+    """What some numbers of zeros attain at e^epsilon = odds."""
+    most = arb(0)
+    for way in ways:
+
+        @cache
+        def cost(zeros: int, way: Rates = way) -> arb:
+            groups = [Group(zeros, way.zero), Group(others - zeros, way.one)]
+            return measured(way, groups, odds).attained(odds)
+
+        best, step = max((others * k // _TRIED for k in range(_TRIED + 1)), key=cost), others
+        while (step := step // 2) > others // 1000:
+            near = (best - step, best, best + step)
+            best = max((zeros for zeros in near if 0 <= zeros <= others), key=cost)
+        most = most.max(cost(best))
+    return most
+
+
+def bound(ways: Sequence[Rates], others: int, odds: arb, goal: arb, turns: int) -> arb:
+    """What no number of zeros exceeds; as near to the goal as so many intervals tell."""
+    log_goal = float(goal.log().mid()) if goal > 0 else -1000.0
+
+    def cost(interval: _Interval, known: float) -> float:
+        way, low, high = interval
+        v_1, v_0 = way.zero, 1 - way.one
+        mean = (high - low) * (v_0 + v_1)
+        least = max(int(float((mean - (2 * mean * (20 - log_goal)).sqrt()).mid())), 0)
+        rare = (-((mean - least) ** 2) / (2 * mean)).exp() if least else arb(0)
+        groups = (
+            Group(low, way.zero),
+            Group(others - high, way.one),
+            Group(least, v_1 / (v_0 + v_1)),
+        )
+        return upper_float(measured(way, groups, odds).bound(odds) + rare)
+
+    whole = [_Interval(way, 0, others) for way in ways]
+    return arb(largest(whole, cost, _Interval.halves, upper_float(goal), turns))
+
+
+class _Interval(NamedTuple):
+    way: Rates
+    low: int
+    high: int
+
+    def halves(self) -> list[_Interval]:
+        middle = (self.low + self.high) // 2
+        if self.low == self.high:
+            return []
+        return [self._replace(high=middle), self._replace(low=middle + 1)]

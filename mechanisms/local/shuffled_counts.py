@@ -42,8 +42,10 @@ mean m, of at least j > m or at most j < m); it adds at most itself.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
@@ -54,6 +56,7 @@ from ...exact.budget import spend
 from ...exact.number import ball
 from ...exact.precision import working_precision
 from .local_families import Categories
+from .shuffled_measured import largest
 
 _ROUNDED = 1e-10
 _LEAST_FAR, _MOST_FAR = 18, 36  # nats that what is left out is below
@@ -82,76 +85,62 @@ class Holders(NamedTuple):
 class _Law(NamedTuple):
     """Probabilities of (n_x, n_x', r) from these on; at most what is missing."""
 
-    first: tuple[int, int, int]
+    first: tuple[int, ...]
     masses: Array
     missing: float
 
 
-class _Range(NamedTuple):
-    """Of a count, the first and the last that are listed."""
-
-    first: int
-    last: int
-
-    def values(self) -> NDArray[np.int64]:
-        return np.arange(self.first, self.last + 1)
-
-
-class _Rates(NamedTuple):
+def _rates(local: Categories) -> tuple[arb, arb]:
     """Of a true report, and of any other value."""
-
-    true: arb
-    other: arb
-
-
-def _rates(local: Categories) -> _Rates:
     odds, k = ball(local.epsilon).exp(), local.categories
-    return _Rates(odds / (odds + k - 1), 1 / (odds + k - 1))
+    return odds / (odds + k - 1), 1 / (odds + k - 1)
 
 
+@lru_cache(maxsize=16)
 def fits(local: Categories, users: int) -> bool:
     """Are reports that say nothing of the value so few that all counts can be listed?"""
     if local.categories < 3:
         return False
     with working_precision(_BITS):
-        if not users * _rates(local).other < _MOST_EACH:
-            return False
-        return _law(local, Holders(users - 1, 0, 0), 0, _LEAST_FAR, True) is not None
+        few = users * _rates(local)[1] < _MOST_EACH
+    return bool(few) and _law(local, Holders(users - 1, 0, 0), 0, _LEAST_FAR) is not None
 
 
-def costs_at_most(local: Categories, users: int, odds: arb, goal: float, known: float) -> bool:
-    """Is delta at e^epsilon = odds this at most, whatever others hold? known: a bound of it."""
-    n, turns = users - 1, 0
-    boxes = [(known, (0, n, 0, n))]
-    while boxes:
-        known, box = boxes.pop()
-        if known <= goal:
-            continue
-        if turns >= _MOST_TURNS or (box[0] == box[1] and box[2] == box[3]):
-            return False
-        for half in reversed(_halves(box, n)):
-            boxes.append((_at_most(local, half, n, odds, known, goal), half))
-            turns += 1
-    return True
+def bound(local: Categories, users: int, odds: arb, goal: float) -> float:
+    """delta at e^epsilon = odds, whatever others hold, at most; near the goal if few boxes do."""
+
+    def cost(box: _Box, known: float) -> float:
+        return _at_most(local, box, odds, known, goal)
+
+    whole = _Box(users - 1, 0, users - 1, 0, users - 1)
+    return largest([whole], cost, _Box.halves, goal, _MOST_TURNS)
 
 
-Box = tuple[int, int, int, int]
+class _Box(NamedTuple):
+    """So many others, of whom from one number to another hold x, and x'."""
 
+    others: int
+    a: int
+    last_a: int
+    b: int
+    last_b: int
 
-def _halves(box: Box, n: int) -> list[Box]:
-    """By whether anybody holds x', which hides most, and then the longer side in halves."""
-    a, last_a, b, last_b = box
-    if b < last_b and (b == 0 or last_b - b > last_a - a):
-        middle = (b + last_b) // 2 if b else 0
-        found = [(a, last_a, b, middle), (a, last_a, middle + 1, last_b)]
-    else:
-        middle = (a + last_a) // 2
-        found = [(a, middle, b, last_b), (middle + 1, last_a, b, last_b)]
-    return [
-        (i, min(last_i, n - j), j, min(last_j, n - i))
-        for i, last_i, j, last_j in found
-        if i + j <= n
-    ]
+    def halves(self) -> list[_Box]:
+        """By whether anybody holds x', which hides most, and then the longer side in halves."""
+        n, a, last_a, b, last_b = self
+        if a == last_a and b == last_b:
+            return []
+        if b < last_b and (b == 0 or last_b - b > last_a - a):
+            middle = (b + last_b) // 2 if b else 0
+            found = [self._replace(last_b=middle), self._replace(b=middle + 1)]
+        else:
+            middle = (a + last_a) // 2
+            found = [self._replace(last_a=middle), self._replace(a=middle + 1)]
+        return [
+            box._replace(last_a=min(box.last_a, n - box.b), last_b=min(box.last_b, n - box.a))
+            for box in found
+            if box.a + box.b <= n
+        ]
 
 
 def attained(local: Categories, crowd: Holders, odds: arb, about: float) -> float:
@@ -172,13 +161,10 @@ def _far(about: float) -> int:
     return int(min(max(wanted, _LEAST_FAR), _MOST_FAR)) // 2 * 2
 
 
-def _at_most(
-    local: Categories, box: Box, others: int, odds: arb, known: float, goal: float
-) -> float:
+def _at_most(local: Categories, box: _Box, odds: arb, known: float, goal: float) -> float:
     """What all of this box cost, if that is at most `goal`; else what is known."""
-    a, last_a, b, last_b = box
-    crowd = Holders(a, b, max(others - last_a - last_b, 0))
-    told = others - sum(crowd)
+    crowd = Holders(box.a, box.b, max(box.others - box.last_a - box.last_b, 0))
+    told = box.others - sum(crowd)
     weights, far = _weights(local, odds), _far(goal)
     alone = weights[0] * (1 + _ROUNDED)
 
@@ -198,16 +184,16 @@ def _at_most(
     if not told:
         return min(cost(0), known)
     with working_precision(_BITS):
-        rate = local.categories * _rates(local).other
+        rate = local.categories * _rates(local)[1]
         mean = float((told * rate).mid())
-        last = _range(mean, told, _MOST_FAR).last
-        masses = _binomial(told, rate, _Range(0, last))
+        listed = _window(mean, told, _MOST_FAR)
+        masses = _binomial(told, rate, range(listed.stop))
     middle, step = int(mean), max(round(_SPREAD * math.sqrt(mean)), 1)
     if cost(middle) > _HOPELESS * goal:
         return known
     places = sorted({0, *range(middle, 0, -step), middle + step, middle + 2 * step})
     found = 2 * math.exp(-_MOST_FAR)
-    for place, following in reversed(list(pairwise([*places, last + 1]))):
+    for place, following in reversed(list(pairwise([*places, listed.stop]))):
         share = float(masses[place:following].sum()) * (1 + _ROUNDED)
         found += share * (alone if share * alone < _LITTLE * goal else cost(place))
         if found > goal:
@@ -260,20 +246,17 @@ def _seen(first: int, size: int, less: int, categories: int) -> Array:
     return found
 
 
-def _chernoff(mean: float, j: int) -> float:
-    return j - mean + j * math.log(mean / j) if j else -mean
-
-
-def _range(mean: float, most: int, far: int) -> _Range:
+def _window(mean: float, most: int, far: int) -> range:
     """Of a sum of so many independent bits: beyond either end is less than e^-far."""
+
+    def is_rare(j: int) -> bool:
+        return j - mean + j * math.log(mean / j) <= -far - 1
+
     if not mean:
-        return _Range(0, 0)
-    first, last = int(mean), min(int(mean) + 1, most)
-    while first > 0 and _chernoff(mean, first) > -far - 1:
-        first -= 1
-    while last < most and _chernoff(mean, last) > -far - 1:
-        last += 1
-    return _Range(first, last)
+        return range(1)
+    first = next((j for j in range(int(mean), 0, -1) if is_rare(j)), 0)
+    last = next((j for j in range(int(mean) + 1, most) if is_rare(j)), most)
+    return range(first, last + 1)
 
 
 def _weights(local: Categories, odds: arb) -> tuple[float, float, float]:
@@ -285,76 +268,64 @@ def _weights(local: Categories, odds: arb) -> tuple[float, float, float]:
         return float(own.mid()), float(off.mid()), float(less.mid())
 
 
-def _poisson(mean: arb, counts: _Range) -> Array:
-    mass = (counts.first * mean.log() - mean - arb(counts.first + 1).lgamma()).exp()
-    found = []
-    for j in range(counts.first, counts.last + 1):
-        found.append(float(mass.mid()))
-        mass *= mean / (j + 1)
-    return np.array(found)
+def _floats(first: arb, ratios: Iterable[arb]) -> Array:
+    """Masses, each by its ratio to the one before."""
+    return np.array([float(mass.mid()) for mass in accumulate(ratios, mul, initial=first)])
 
 
-def _binomial(count: int, rate: arb, counts: _Range) -> Array:
-    found = np.zeros(counts.last - counts.first + 1)
-    first, last = max(counts.first, 0), min(counts.last, count)
-    if first > last:
-        return found
-    ways = arb(count + 1).lgamma() - arb(first + 1).lgamma() - arb(count - first + 1).lgamma()
-    mass, odds = ways.exp() * rate**first * (1 - rate) ** (count - first), rate / (1 - rate)
-    for j in range(first, last + 1):
-        found[j - counts.first] = float(mass.mid())
-        mass *= odds * (count - j) / (j + 1)
+def _poisson(mean: arb, counts: range) -> Array:
+    first = mean**counts.start * (-mean).exp() / arb(counts.start).fac()
+    return _floats(first, (mean / j for j in counts[1:]))
+
+
+def _binomial(count: int, rate: arb, counts: range) -> Array:
+    found, odds = np.zeros(len(counts)), rate / (1 - rate)
+    some = range(max(counts.start, 0), min(counts.stop, count + 1))
+    if some:
+        first = math.comb(count, some.start) * rate**some.start * (1 - rate) ** (count - some.start)
+        masses = _floats(first, (odds * (count - j + 1) / j for j in some[1:]))
+        found[some.start - counts.start :][: len(some)] = masses
     return found
 
 
 @lru_cache(maxsize=64)
-def _law(
-    local: Categories, crowd: Holders, reports: int, far: int, asked: bool = False
-) -> _Law | None:
-    """P, with so many random reports of others; None where it is too long, or too small for floats.
-
-    asked: only whether it is too long.
+def _law(local: Categories, crowd: Holders, reports: int, far: int) -> _Law | None:
+    """P, with so many random reports of others; None where it is too long, or too small for
+    floats.
     """
     a, b, c = crowd
     k = local.categories
     with working_precision(_BITS):
-        rate = k * _rates(local).other
-        mean = sum(crowd) * float(rate.mid()) / k + reports / k
-        users = sum(crowd) + reports
-        each, third = _range(mean, users, far), _range(mean * (k - 2), users, far)
-        i, j = (_range(count * float(rate.mid()), count, far) for count in (a, b))
+        rate = k * _rates(local)[1]
+        users, mean = sum(crowd) + reports, (sum(crowd) * float(rate.mid()) + reports) / k
+        each, third = _window(mean, users, far), _window(mean * (k - 2), users, far)
+        i, j = (_window(count * float(rate.mid()), count, far) for count in (a, b))
         n_x, n_y = (
-            _Range(held + each.first - own.last, held + each.last - own.first)
+            range(held + each.start - own.stop + 1, held + each.stop - own.start)
             for held, own in ((a, i), (b, j))
         )
-        shape = tuple(one.last - one.first + 1 for one in (n_x, n_y, third))
-        if math.prod(shape) > _MOST_CELLS:
+        if len(n_x) * len(n_y) * len(third) > _MOST_CELLS:
             return None
-        if asked:
-            return _Law((0, 0, 0), np.zeros(0), 0.0)
         scale = arb(max(mean, _LEAST_MEAN))
-        total = _Range(2 * each.first + third.first, 2 * each.last + third.last)
-        rest = _Range(total.first - i.last - j.last - reports, total.last - i.first - j.first)
+        both = range(each.start + third.start, each.stop + third.stop - 1)  # x' and third values
+        total = range(each.start + both.start, each.stop + both.stop - 1)
         of_each, of_third = _poisson(scale, each), _poisson(scale * (k - 2), third)
         totals = _poisson(scale * k, total)
         if not totals.min() > _LEAST_TOTAL:
             return None
-        over = 1 / totals
         of_i, of_j = _binomial(a, rate, i), _binomial(b, rate, j)
+        rest = range(total.start - i[-1] - j[-1] - reports, total.stop - i[0] - j[0])
         of_rest = _binomial(c, rate, rest)
-    masses = np.zeros(shape)
-    x, r = each.values()[:, None], third.values()
-    both = np.arange(each.first + third.first, each.last + third.last + 1)  # x' and third values
-    for from_b, share_b in zip(j.values(), of_j, strict=True):
-        lines = np.zeros((shape[0], len(both)))
-        for from_a, share_a in zip(i.values(), of_i, strict=True):
-            at = int(each.first + a - from_a - n_x.first)
-            left = x + both - from_a - from_b - reports - rest.first
-            lines[at : at + len(x)] += (
-                share_a * of_each[:, None] * over[x + both - total.first] * of_rest[left]
-            )
-        at = int(each.first + b - from_b - n_y.first)
-        masses[:, at : at + len(x)] += (share_b * of_each[:, None] * of_third) * lines[
-            :, x + r - both[0]
-        ]
-    return _Law((n_x.first, n_y.first, third.first), masses, 12 * math.exp(-far))
+    masses = np.zeros((len(n_x), len(n_y), len(third)))
+    x, sums = np.array(each)[:, None], np.array(both)
+    at_both = np.add.outer(np.arange(len(each)), np.arange(len(third)))
+    for from_b, share_b in zip(j, of_j, strict=True):
+        lines = np.zeros((len(n_x), len(both)))
+        for from_a, share_a in zip(i, of_i, strict=True):
+            at = each.start + a - from_a - n_x.start
+            left = x + sums - from_a - from_b - reports - rest.start
+            over = of_rest[left] / totals[x + sums - total.start]
+            lines[at : at + len(each)] += share_a * of_each[:, None] * over
+        at = each.start + b - from_b - n_y.start
+        masses[:, at : at + len(each)] += share_b * of_each[:, None] * of_third * lines[:, at_both]
+    return _Law((n_x.start, n_y.start, third.start), masses, 12 * math.exp(-far))

@@ -114,7 +114,7 @@ def dominating_pair(curve: RenyiCurve) -> ProfilePair:
             height = _height(curve, order, log_r, log_s, (k * ball(step)).exp())
             if height is not None and (not upper or height < upper[-1][1]):
                 upper.append((k, height))
-        return ProfilePair(step, _hull(step, upper))
+        return ProfilePair(step, hull(step, upper))
 
 
 def _height(
@@ -133,7 +133,7 @@ def _height(
     return min(Fraction(enclose(height.upper()).upper), Fraction(1)) if height > 0 else None
 
 
-def _hull(step: Fraction, points: Sequence[_Point]) -> tuple[_Point, ...]:
+def hull(step: Fraction, points: Sequence[_Point]) -> tuple[_Point, ...]:
     """Those that are corners of the lower convex hull of all, and of what mirrors them."""
     kept: list[tuple[_Point, _Corner, arb]] = []  # and the slope that leads to each
     for point, corner in zip(points, _corners(step, points), strict=True):

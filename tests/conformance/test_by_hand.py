@@ -16,7 +16,7 @@ import exactdp
 from exactdp.exact.number import Logarithm
 from exactdp.exact.precision import working_precision
 from exactdp.mechanisms.additive.shuffle import Linear, ShuffleSum
-from exactdp.mechanisms.local.shuffled_sums import Summand, excess
+from exactdp.mechanisms.local.shuffled_crowd import Crowd
 from exactdp.mechanisms.selection.key_lists import WorstCounts, groups
 from exactdp.protocols.aggregation.masked.failure import graph_failure
 from exactdp.protocols.federated import Settings
@@ -73,13 +73,16 @@ def test_how_far_off_many_rounded_numbers_are_by_the_normal_law() -> None:
 @pytest.mark.parametrize("count", [250, 1000])
 def test_positive_parts_of_long_sums(count: int) -> None:
     """Of 1 with chance 1/8 and -1 with chance 1/4: all sums, by convolution."""
-    found = excess(Summand([arb(1), arb(-1)], [arb(1) / 8, arb(1) / 4], [arb(0)] * 2), count, 1e-3)
+    chances, zero, one = [arb(1) / 8, arb(1) / 4], arb(0), arb(1)
+    crowd = Crowd([chances[0], zero], [zero, chances[1]], chances, False)
+    found = crowd.measured(count, one, 1e-3)
+    lower, upper = (float(end * count) for end in (found.attained(one), found.bound(one)))
     law = np.ones(1)
     for _ in range(count):
         law = np.convolve(law, [1 / 4, 5 / 8, 1 / 8])
     truth = float(law @ np.maximum(np.arange(-count, count + 1), 0))
-    assert float(found.lower) <= truth * (1 + 1e-9) and truth * (1 - 1e-9) <= float(found.upper)
-    assert float(found.upper - found.lower) <= truth / 100
+    assert lower <= truth * (1 + 1e-9) and truth * (1 - 1e-9) <= upper
+    assert upper - lower <= truth / 100
 
 
 # -- graphs of neighbours -------------------------------------------------------------------------
