@@ -33,7 +33,7 @@ from typing import TypeAlias
 
 from flint import arb
 
-from ...exact.budget import OutOfTimeError, quickly
+from ...exact.budget import OutOfTimeError, quickly, spend
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ball
 from ...exact.precision import enclose, refine
@@ -101,6 +101,7 @@ class Known:
         if not found.is_within(_NARROW):
             for convert in self._conversions(figure):
                 with suppress(OutOfTimeError):
+                    spend(0)  # else, out of time, what is quick of others would be asked
                     bound = Enclosure(_ZERO, convert(), by=("another figure",))
                     found = meeting(figure, found, bound)
         return found

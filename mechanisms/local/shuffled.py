@@ -174,10 +174,10 @@ class Shuffled(Bracketed):
             return []
         found = []
         for crowd in crowds:
-            shown = [(q, p) for p, q, v in zip(*crowd[:3], strict=True) if not p == q == v == 0]
-            if len(shown) != 2 or any(mass == 0 for pair in shown for mass in pair):
+            reports = [(q, p) for p, q, v in zip(*crowd[:3], strict=True) if not p == q == v == 0]
+            if len(reports) != 2 or any(mass == 0 for pair in reports for mass in pair):
                 return []
-            found.append(Rates(*shown[0 if shown[0][1] > shown[0][0] else 1]))
+            found.append(Rates(*reports[0 if reports[0][1] > reports[0][0] else 1]))
         return found
 
     def worst_attained(self, odds: arb, mirrored: bool = False) -> Crowd:

@@ -90,13 +90,13 @@ def _sums(
     groups: Sequence[Group], tilt: float, first: int, deviation: float
 ) -> tuple[list[arb], list[arb]]:
     """P(W = w) and P(W >= w), w from `first` on, by the trapezoidal rule as in `laws.contour`."""
-    places, nats = range(first, first + 2 * _AROUND), _NATS + _AROUND * tilt
+    window, nats = range(first, first + 2 * _AROUND), _NATS + _AROUND * tilt
     c, u = arb(tilt), arb(min(tilt, 9 / deviation))
     top, left = _transform(groups, acb(c)).real, arb(0)
     ends = [(_transform(groups, acb(s)).real / top, s) for s in (c + u, c - u)]
-    around = sum((end * ((c - s) * places[_AROUND]).exp() for end, s in ends), arb(0))
+    around = sum((end * ((c - s) * window[_AROUND]).exp() for end, s in ends), arb(0))
     length = math.ceil((nats + float(around.log().mid())) / float(u)) + 2 * _AROUND
-    masses, tails = [arb(0)] * len(places), [arb(0)] * len(places)
+    masses, tails = [arb(0)] * len(window), [arb(0)] * len(window)
     for j in range(length // 2 + 1):
         s = acb(c, 2 * arb.pi() * j / length)
         value, turn = _transform(groups, s) / top, (-s).exp()
@@ -104,12 +104,12 @@ def _sums(
             left = abs(value).upper()  # not below any from here on
             break
         term = value * turn**first * (1 if j == 0 or 2 * j == length else 2) / length
-        for at in range(len(places)):
+        for at in range(len(window)):
             masses[at] += term.real
             tails[at] += (term / (1 - turn)).real
             term *= turn
     beyond = (-u * length).exp() / (1 - (-u * length).exp())
-    for at, w in enumerate(places):
+    for at, w in enumerate(window):
         if not 0 <= w <= sum(group.bits for group in groups):
             masses[at], tails[at] = arb(0), arb(w < 0)
             continue

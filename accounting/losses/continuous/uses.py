@@ -94,9 +94,7 @@ def continuous_noise(mechanism: Mechanism) -> ContinuousNoise | None:
     inner = either_way(mechanism)
     if isinstance(inner, RandomRate) and (plain := continuous(inner.mechanism)):
         return continuous(plain.at_rate(inner.rate, inner.removing))
-    if isinstance(inner, TwoWay):
-        return continuous(inner.mechanism)
-    return continuous(mechanism)
+    return continuous(inner.mechanism if isinstance(inner, TwoWay) else inner)
 
 
 def single_law(mechanism: Mechanism) -> LineLaw:

@@ -13,7 +13,7 @@ from conformance.relations.slack import members
 from conformance.relations.truths import files
 from conformance.relations.vectors import part_of_a_vector
 
-from exactdp.accounting.composition import composed
+from exactdp.accounting import solve
 from exactdp.accounting.losses.product import Product
 from exactdp.accounting.participation.choices import Choices
 from exactdp.losses.lattice import Charged
@@ -39,7 +39,7 @@ def only_the_largest_shift(monkeypatch):
 
 def each_use_its_worst_way(monkeypatch):
     """Pure epsilon and Rényi divergences added up directions that no two datasets have at once."""
-    monkeypatch.setattr(composed, "dearest", lambda uses: (tuple(uses),))
+    monkeypatch.setattr(solve, "dearest", lambda uses: (tuple(uses),))
 
 
 def no_slack_of_several_uses(monkeypatch):
