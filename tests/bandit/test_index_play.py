@@ -43,7 +43,7 @@ def prepared_once(algorithm, horizon):
     "together-dist-gauss-klucb",
     "one by one-together-dist-cdp-klucb",
 )
-@pytest.mark.quick_cases(8)
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("algorithm", INDEXED, ids=lambda each: each.name)
 @pytest.mark.parametrize("own", [False, True], ids=["together", "apart"])
 @pytest.mark.parametrize("ahead", [False, True], ids=["one by one", "ahead"])

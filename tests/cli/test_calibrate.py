@@ -243,7 +243,7 @@ def test_as_a_table(capsys):
 LAPLACE = ["discrete-laplace", "--sensitivity", "1"]
 
 
-@pytest.mark.quick_cases(14)
+@pytest.mark.quick_cases(8)
 @pytest.mark.contract
 @pytest.mark.parametrize(
     ("arguments", "named"),

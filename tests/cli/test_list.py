@@ -84,7 +84,7 @@ def values(name, key, value):
     return f"{name}:" + ",".join(f"{k}={v}" for k, v in (given | {key: value}).items())
 
 
-@pytest.mark.quick_cases(100)
+@pytest.mark.quick_cases(50)
 @pytest.mark.contract
 @pytest.mark.parametrize(("name", "key"), NUMBERS)
 def test_numbers_out_of_range_are_refused(name, key, called):

@@ -43,7 +43,7 @@ def rows():
             slow = (case.is_slow and check is not QUICK) or (case.is_heavy and check in dear)
             slow |= case.is_heaviest and check not in LIGHT
             slow |= "dropout=256" in case.spec and check is usual_methods_bound_the_truth
-            slow |= check in THOROUGH and (place + THOROUGH.index(check)) % 3 != 0
+            slow |= check in THOROUGH and (place + THOROUGH.index(check)) % 6 != 0
             few = "discrete-laplace" in case.spec or check not in dear
             marks = [pytest.mark.slow, *([] if few else [pytest.mark.marathon])] if slow else []
             yield pytest.param(case, check, marks=marks, id=f"{case}-{check.__name__}")

@@ -126,7 +126,7 @@ ON_LATTICE = [
 LEVELS = [F(1), F(11, 10), F(3, 2), F(2), F(5), F(40)]
 
 
-@pytest.mark.quick_cases(20)
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize("x", LEVELS)
 @pytest.mark.parametrize("menus", GAMES)
 def test_delta_is_that_of_the_best_play(menus, x):
@@ -136,7 +136,7 @@ def test_delta_is_that_of_the_best_play(menus, x):
 
 
 @pytest.mark.slow_cases("menus6-delta0")
-@pytest.mark.quick_cases(20)
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize("delta", [F(1, 2), F(1, 10), F(1, 50), F(1, 1000)])
 @pytest.mark.parametrize("menus", GAMES + ON_LATTICE)
 def test_epsilon_is_where_delta_is_reached(menus, delta):

@@ -114,7 +114,7 @@ def specs():
 
 
 @pytest.mark.slow_cases("tree:steps=1024,sigma=10,noise=skellam bits")
-@pytest.mark.quick_cases(80)
+@pytest.mark.quick_cases(40)
 @pytest.mark.parametrize(("name", "values", "key"), list(specs()))
 def test_a_key_that_changes_what_is_released_changes_what_is_compared(name, values, key):
     given = dict(each.split("=", 1) for each in values.split(","))

@@ -78,7 +78,7 @@ BY_PROFILE = (
 
 
 @pytest.mark.contract
-@pytest.mark.quick_cases(8)
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize(("one", "relation"), EVERY, ids=lambda one: type(one).__name__)
 def test_every_event_has_a_figure(one, relation):
     accountant = ExactAccountant(relation)
