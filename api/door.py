@@ -116,7 +116,7 @@ def audit(
     >>> found.refuted, found.witness.where
     (True, 'order 2')
     >>> found
-    Audit(rdp:2,0.0099 REFUTED, tightest epsilon 0.00999959186821528)
+    Audit(rdp:2,0.0099 REFUTED, tightest epsilon 0.0099995918682152836)
     """
     return _audit(mechanism(m), _claim(claim), exact(width, "width", above=0, below=1))
 
