@@ -291,7 +291,7 @@ def _between(lists: Lists, query: Query) -> Enclosure:
     lower: list[Enclosure] = []
 
     def asked(listed: Uses, width: Fraction, needed: bool) -> Enclosure:
-        """Where the work is done by then, of what is needed alone."""
+        """Of this list; where no work is left, only if nothing is known without it."""
         if needed:
             return in_any_case(ask(listed, width), _ANYTHING)
         return _ANYTHING if is_over() else in_time(ask(listed, width), _ANYTHING)

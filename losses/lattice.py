@@ -49,6 +49,7 @@ from attrs import evolve, field, frozen
 from flint import arb
 from numpy.typing import NDArray
 
+from ..exact.budget import SECOND, spend
 from ..exact.precision import floor_of
 from ..exact.roots import first_met
 from .cells import Cells, Loss, Pair, Reals, gathered, log_about, on_lattice
@@ -61,6 +62,7 @@ BITS = 128  # of the balls that masses and answers are computed in
 FOLD = 8  # uses that are added up before the lattice is coarsened
 _FINEST = 2.0**16  # by so much finer than the last is the first lattice, at most
 _NEAR = 0.7  # rare losses are told apart where the others need so much less of a window
+A_SECOND = 2e7  # of steps, about, is a second of the processor
 _PLAN = 200_000  # what a plan costs, in steps of a transform
 _TOO_OFF = 1e-3  # of tilted mass
 _STAYS, _MOST_FINER, _DEARER = 0.8, 16, 1.25  # of a gap; of points; what more points cost more
@@ -599,8 +601,9 @@ def refined(
     """Ever narrower bounds of epsilon(delta) or of delta(level), on ever more points.
 
     attained: where `parts` only dominate what is asked, losses by whose statistics (`Cells`) the
-    lower end is. width: relative; units: of work, the same on every machine. The last one is as
-    narrow, or the next would cost more, or finer lattices make it no narrower.
+    lower end is. width: relative; units: of work, the same on every machine, and counted when the
+    next is asked for. The last one is as narrow, or the next would cost more, or finer lattices
+    make it no narrower.
     """
     lower, upper, gap, spent = arb(0), arb.pos_inf() if epsilon is None else arb(1), math.inf, 0
     stays = 1  # how often finer lattices may bring nothing
@@ -619,6 +622,7 @@ def refined(
         spent += points_cost + cells_cost
         lower, upper = lower.max(answers[-1].lower).lower(), upper.min(answers[0].upper).upper()
         yield Answer(lower, upper, spent, cells_cost)
+        spend((points_cost + cells_cost) / A_SECOND * SECOND)
         before, gap = gap, float(((upper - lower) / upper).mid()) if upper.is_finite() else math.inf
         stays -= before < 1 and gap > _STAYS * before
         if not gap > width or stays < 0:

@@ -61,17 +61,17 @@ class Bracket:
     that neighbours can do, adaptively: the least is an upper bound. What takes longest comes last,
     and is asked only where the others leave a gap. A list on both sides costs the same.
     is_complete: is all that neighbours can do in a *single* use dominated by one or other list of
-    `attained`? Then a single use costs the largest of these. is_profile: is its largest privacy
-    profile, from epsilon = 0 on? Then its delta and epsilon are. curve: what bounds its Rényi
-    divergences besides, in every list. profile: what measures a single use, either way round,
-    besides. pure: a list of the same pure epsilon, where the others do not tell it. reason: what is
-    open in between, in words.
+    `attained`? Then a single use costs the largest of these. is_complete_from_zero: is it, as far
+    as delta(epsilon) at epsilon >= 0 tells? Then delta and epsilon of a single use are the largest
+    of these; its Rényi divergences need not be. curve: what bounds its Rényi divergences besides,
+    in every list. profile: what measures a single use, either way round, besides. pure: a list of
+    the same pure epsilon, where the others do not tell it. reason: what is open in between.
     """
 
     attained: tuple[Parts, ...] = field(converter=_lists)
     dominating: tuple[Parts, ...] = field(converter=_lists)
     is_complete: bool = False
-    is_profile: bool = False
+    is_complete_from_zero: bool = False
     curve: RenyiCurve | None = None
     profile: Profiled | None = None
     pure: Parts | None = None
@@ -87,7 +87,7 @@ class Bracket:
 
     def is_largest(self, quantity: str) -> bool:
         """Does a single use cost the largest of `attained`, of this quantity?"""
-        return self.is_complete or (self.is_profile and quantity in ("delta", "epsilon"))
+        return self.is_complete or (self.is_complete_from_zero and quantity in ("delta", "epsilon"))
 
     @property
     def exact(self) -> list[Parts]:
@@ -134,7 +134,9 @@ def bracket(mechanism: Mechanism) -> Bracket | None:
         return None
     inner, plain = either_way(mechanism), unsampled(mechanism)
     found: Bracket = plain.bracket_at(inner) if isinstance(inner, RandomRate) else plain.bracket()  # type: ignore[attr-defined]
-    return found if inner is mechanism else found.in_form(OneWay)
+    if inner is mechanism:
+        return found
+    return found.in_form(lambda one: one if isinstance(one, OneWay) else OneWay(one))
 
 
 @runtime_checkable

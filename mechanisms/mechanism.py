@@ -49,10 +49,6 @@ class Mechanism(Protocol):
         ...
 
 
-def _own(one: OneWay) -> str:
-    return str(getattr(one.mechanism, "neighbours", "replace"))
-
-
 @frozen
 class OneWay:
     """A mechanism with D and D' fixed: the same way round in every use.
@@ -61,7 +57,9 @@ class OneWay:
     """
 
     mechanism: Mechanism
-    neighbours: str = field(default=Factory(_own, takes_self=True))
+    neighbours: str = field(
+        default=Factory(lambda one: getattr(one.mechanism, "neighbours", "replace"), True)
+    )
 
     def pairs(self) -> Iterable[Pair]:
         return self.mechanism.pairs()

@@ -101,7 +101,7 @@ class Known:
         if not found.is_within(_NARROW):
             for convert in self._conversions(figure):
                 with suppress(OutOfTimeError):
-                    spend(0)  # else, out of time, what is quick of others would be asked
+                    spend(0)  # out of time, `cost` would give what is quick, not raise
                     bound = Enclosure(_ZERO, convert(), by=("another figure",))
                     found = meeting(figure, found, bound)
         return found

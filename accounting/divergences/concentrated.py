@@ -228,7 +228,7 @@ def _search(parts: _Parts) -> Supremum:
             steps = [Fraction(1), Fraction(2)]
             point(steps[0])
             point(steps[1])
-            with suppress(OutOfTimeError, ArithmeticError):  # the tail begins here, then
+            with suppress(OutOfTimeError, DoesNotApplyError):  # the tail begins here, then
                 while tail(steps[-1]) > best * _ENOUGH and steps[-1] < _LARGEST_ORDER:
                     point(2 * steps[-1])
                     steps.append(2 * steps[-1])

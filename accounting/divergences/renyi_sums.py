@@ -99,10 +99,7 @@ class RenyiSums:
     def window(self, order: Fraction) -> tuple[int, int, _Columns]:
         """Outcomes low, ..., high, outside of which next to nothing lies at this order."""
         low, high = self.ends(_rounded(order))
-        law = _between(self.pair, low, high, self.rate, self.removing, ctx.prec)
-        if len(law) <= high - low:
-            raise ArithmeticError("a probability is too small to tell at this precision")
-        return low, high, (law.masses, law.losses)
+        return low, high, _columns(self.pair, low, high, self.rate, self.removing, ctx.prec)
 
     def _ends(self, order: Fraction) -> tuple[int, int]:
         need = 0.42 * ctx.prec + 5
@@ -110,10 +107,8 @@ class RenyiSums:
         if not self.removing:
             return low, high
         moments = self.law.moments()
-        centre, step = (
-            round(float(moments.mean.lower)),
-            1 + int(float(moments.variance.upper) ** 0.5) // 4,
-        )
+        centre = round(float(moments.mean.lower))
+        step = 1 + int(float(moments.variance.upper) ** 0.5) // 4
 
         def height(x: int) -> float:
             p, q = self.law.log_pmf(np.array([x, x - self.shift]))
@@ -239,4 +234,12 @@ def _rounded(order: Fraction) -> Fraction:
     return 1 + Fraction(2 ** (math.ceil(8 * math.log2(order - 1)) / 8)) if order > 1 else order
 
 
-_between = lru_cache(maxsize=16)(lambda *asked: listed_between(*asked[:-1]))  # at so many bits
+@lru_cache(maxsize=16)
+def _columns(
+    pair: ShiftPair, low: int, high: int, rate: Fraction, removing: bool, bits: int
+) -> _Columns:
+    """Kept, as orders near by share a window; bits: the working precision."""
+    law = listed_between(pair, low, high, rate, removing)
+    if len(law) <= high - low:
+        raise DoesNotApplyError("a probability is too small to tell at this precision")
+    return law.masses, law.losses

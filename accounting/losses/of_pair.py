@@ -17,6 +17,7 @@ from attrs import evolve
 from flint import arb, ctx, fmpz
 
 from ...exact.budget import spend
+from ...exact.errors import DoesNotApplyError
 from ...exact.number import Logarithm, Real, ball
 from ...exact.precision import floor_of
 from ...exact.roots import first_met_near
@@ -37,7 +38,7 @@ from ..divergences.finite_sums import is_listed, listed
 from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, Probability
 
 MOST_OUTCOMES = 4_000_000  # that are listed
-_OUTCOME = 1  # units of work
+_OUTCOME = 2  # units of work
 _MOST_KNOWN = 1 << 60  # whose numbers fit into machine words
 _NEARLY = 1e-9  # of the largest logarithm, what is taken for 0 among their differences
 
@@ -167,7 +168,7 @@ def listed_between(pair: ShiftPair, low: int, high: int, rate: Fraction, removal
     """The outcomes low, ..., high; what lies outside is missing, but for what is infinite."""
     law, shift, part = pair.law, pair.shift, ball(rate)
     if high - low > MOST_OUTCOMES:
-        raise ArithmeticError(
+        raise DoesNotApplyError(
             f"{pair.law} takes {high - low} outcomes, more than the {MOST_OUTCOMES} that are listed"
         )
     hidden = law.support[0] is not None and removal

@@ -17,13 +17,13 @@ from typing import NamedTuple, TypeAlias
 
 from flint import arb, ctx
 
-from ...exact.budget import SECOND, OutOfTimeError, spend, within
+from ...exact.budget import OutOfTimeError, spend, within
 from ...exact.enclosure import Enclosure
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import CAP, WIDTH, enclose_between, refine, working_precision
 from ...losses.choices import adaptive_delta, adaptive_epsilon
-from ...losses.lattice import BITS, refined
+from ...losses.lattice import A_SECOND, BITS, refined
 from ...losses.planning import Sketch, Sketches, saddle
 from ..divergences.privacy_profile import Event, root_near, value_at
 from ..figure import Figure
@@ -40,7 +40,6 @@ from .product import MOST_OUTCOMES, Product, outcomes, product_of
 WORK = 4.0  # about how many seconds losses off a lattice may take where the width asks for more
 _MOST_LISTED = 150_000  # values of a composed loss that are listed
 _NEGLIGIBLE = Fraction(1, 10**300)  # nobody asks how much less delta is than this
-_UNITS = 2e7  # of work, that about a second of the processor does
 _EXACT = 3e6  # units for exact sums, before losses are moved to a lattice
 OFF_LATTICE = Fraction(1, 10**6)  # the width of sums off a lattice, where no other is wanted
 _CLOSE, _EVERY = 35.0, 20.0  # so far below delta, in its logarithm, is what is left out; steps
@@ -304,7 +303,6 @@ def _by_events(
 def _by_lattice(product: Product, task: _Task) -> Enclosure:
     """Losses moved to ever finer lattices, until that is narrow enough or the work is done."""
     enclosure: Enclosure | None = None
-    counted = 0
     with working_precision(BITS):
         # what is left out is alike for figures near by
         tail = _EVERY * math.floor((task.log_delta - _CLOSE) / _EVERY)
@@ -318,7 +316,7 @@ def _by_lattice(product: Product, task: _Task) -> Enclosure:
             epsilon=ball(task.at) if task.is_delta else None,
             charged=product.charges(),
             width=float(task.goal),
-            units=task.work * _UNITS,
+            units=task.work * A_SECOND,
             points=task.points or (_FEWEST if wide else _FIRST_POINTS),
         )
         try:
@@ -326,10 +324,8 @@ def _by_lattice(product: Product, task: _Task) -> Enclosure:
                 enclosure = enclose_between(answer.lower, answer.upper)
                 if task.enough(enclosure):
                     break
-                spend((answer.cost - counted) / _UNITS * SECOND)
-                counted = answer.cost
         except OutOfTimeError:
-            if enclosure is None or answer.cost < _LITTLE * _UNITS:  # `coarse` tells more
+            if enclosure is None or answer.cost < _LITTLE * A_SECOND:  # `coarse` tells more
                 raise
     assert enclosure is not None
     if not enclosure.is_within(task.goal):

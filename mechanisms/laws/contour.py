@@ -43,7 +43,8 @@ from ...exact.budget import OutOfTimeError, spend
 from ...exact.precision import working_precision
 
 _POINT = 40  # units, about, that a value of the integrand takes
-_MOST, _HALVED = 400, 8  # values, by which the integral costs no more; how often u is
+_MOST = 400  # values on a line: the integral costs no more
+_HALVED = 8  # how often u is halved to get into the domain
 _Kernel: TypeAlias = Callable[[acb], acb]
 
 
@@ -116,27 +117,30 @@ def _by_rule(
     slope, beside = law.slope(acb(s)), law.slope(acb(s + arb(2) ** -32))
     if slope is None or beside is None:
         return None
-    spread = math.sqrt(max(float(((beside - slope) * 2**32).real.mid()), 0.0))
-    exponent = 0.7 * (bits + 16) + math.log1p(spread)  # what is negligible is about e^-exponent
-    aside = math.sqrt(2 * exponent) / spread if spread > 0 else 0.0
-    aside, ends = min(aside, abs(float(s.mid())) / 2) if side else aside, arb.nan()
-    for _ in range(_HALVED):  # until it is inside the domain
-        u = arb(aside)
+    variance = float(((beside - slope) * 2**32).real.mid())  # of the tilted law, about
+    if not 0 < variance < math.inf:
+        return None
+    spread = math.sqrt(variance)
+    nats = 0.7 * (bits + 16) + math.log1p(spread)  # e^-nats is negligible
+    u = arb(math.sqrt(2 * nats) / spread)
+    if side:
+        u = u.min(abs(s.mid()) / 2).mid()
+    for _ in range(_HALVED):
         ends = _on_axis(law, t, s + u) + _on_axis(law, t, s - u)
-        if ends > 0 and ends.is_finite() and u > 0:
+        if ends > 0 and ends.is_finite():
             break
-        aside /= 2
+        u /= 2  # s + u or s - u was outside the domain
     else:
         return None
-    count = math.ceil((exponent + float((ends / first).log().mid())) / aside) | 1
+    count = math.ceil((nats + float((ends / first).log().mid())) / float(u)) | 1
     total, taken, last = first, 1, first.upper()
     while taken < count and count * last > first * arb(2) ** -(bits + 16):
         if taken > _MOST:
             return None
         spend(_POINT)
         z = acb(s, arb.pi() * (taken + 1) / count)
-        exponents, factor = _tilted(law, t, z, False)
-        value = exponents.exp() * factor * kernel(z)
+        exponent, factor = _tilted(law, t, z, False)
+        value = exponent.exp() * factor * kernel(z)
         total, taken, last = total + 2 * value.real, taken + 2, value.abs_upper()
     beyond = (-u * count).exp()
     aliases = ends * beyond / (1 - beyond)
@@ -145,6 +149,7 @@ def _by_rule(
 
 
 def _by_integral(law: Transformed, t: int, path: Sequence[acb], kernel: _Kernel, bits: int) -> arb:
+    """By FLINT's quadrature along the path."""
     start = path[0]
     peak, factor = _tilted(law, t, start, False)
     middle, weight = peak.real.mid(), (factor * kernel(start)).real.mid()

@@ -112,6 +112,8 @@ class LocalPair(ListedPair):
         shared = [bool(a.terms and b.terms) for a, b in zip(self.p, self.q, strict=True)]
         found = [ratio for ratio, both in zip(self.ratios, shared, strict=True) if both]
         ratios = [ratio for ratio in found if ratio is not None]
+        if len(ratios) < len(found):
+            return None
         factors, exponents = {factor for factor, _ in ratios}, {exponent for _, exponent in ratios}
         unit: Real
         if factors <= {1}:
@@ -125,8 +127,6 @@ class LocalPair(ListedPair):
                 return None
             unit = Logarithm(largest)
             multiples = iter([(factor > 1) - (factor < 1) for factor, _ in ratios])
-        if len(ratios) < len(found):
-            return None
         return Steps(unit, [next(multiples) if both else None for both in shared])
 
     def steps(self) -> Steps | None:

@@ -73,9 +73,10 @@ _NEAR = 1.02  # times what is attained
 _MOST_QUICK, _QUICK_TURNS = 10_000, 48  # users of bits whose bound is asked at once
 _HELD = 1e150  # odds that floats hold, and their square
 _LARGEST = 1000  # pure epsilon that is worth a bound
-# of pairs: one of so many levels is measured first (nearly as much is known of Rényi divergences);
-# every other one of so many as nearly as may be; widths; the log of delta beyond which few are
-_FEW, _DOTS, _MOST_NEAR, _WIDTH, _LEAST = 8, 64, 40, 1e-3, -46.0
+_FEW = 8  # one of so many levels is measured first: nearly as much is known of Rényi divergences
+_DOTS, _LEAST = 64, -46.0  # levels up to where delta is e^_LEAST; few are measured beyond
+_MOST_NEAR = 40  # levels of which every other one is measured by what others hold
+_WIDTH = 1e-3  # of what is measured at a level
 _TRIES = 24
 
 _Point: TypeAlias = tuple[Fraction, Fraction]  # level and power of a test

@@ -108,7 +108,7 @@ class FixedSize(Bracketed):
         return Bracket(
             [attained],
             [[(TwoWay(batch), 1)], [(self.mechanism, 1)]],
-            is_profile=True,
+            is_complete_from_zero=True,
             pure=attained,
             reason="which datasets cost most in batches of a fixed size is open",
         )

@@ -55,7 +55,7 @@ _MOST_CHOICES = 8  # of counts in each of several keys, that an adversary is let
 _MOST_COUNTS = 300
 _MOST_CELLS = 4096  # of counts, among which the worst list is looked for
 _MOST_USERS = 10**18  # in one key
-_LEAST_EPSILON = Fraction(1, 10**15)  # of Laplace noise that it is compared with
+_LEAST_EPSILON = Fraction(1, 10**15)  # for a key: of Laplace noise that the rule is compared with
 _FAR = {Shape.LAPLACE: 40, Shape.GAUSSIAN: 10}  # scales of continuous noise
 CERTAIN = arb(1), arb(0)
 _BEYOND = "1e-40"  # about how seldom a key of the largest count that is tried is withheld
@@ -373,16 +373,10 @@ def partition_selection(values: Mapping[str, str]) -> tuple[KeyNames, dict[str, 
     keys = parameters.keys(values.get("keys", "1"))
     rule = Optimal(parameters.epsilon(values["epsilon"]) / keys, _delta(values["delta"]) / keys)
     if rule.epsilon < _LEAST_EPSILON:
-        raise ParameterError(
-            f"epsilon must be at least {float(_LEAST_EPSILON):.0e} for each key, got "
-            f"{values['epsilon'][:40]} for {keys}"
-        )
+        raise ParameterError(f"epsilon must be at least 1e-15 a key, got {values['epsilon'][:40]}")
     last = rule.turns()[1]
     if last > _MOST_USERS:
-        raise ParameterError(
-            "epsilon and delta must be larger: with these a key is certain to be released from "
-            f"{last:.1e} users on, which is more than {_MOST_USERS:.0e}"
-        )
+        raise ParameterError(f"delta must be larger: a key is certain from {last:.1e} users on")
     half = bisect_left(range(last), True, key=lambda count: bool(rule.chances(count)[0] >= 0.5))
     threshold = _laplace_threshold(rule)
     shown: dict[str, int | str] = {
