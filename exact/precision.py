@@ -12,7 +12,7 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from threading import RLock
 from typing import Any
@@ -150,8 +150,18 @@ def _stalled(before: Enclosure | None, now: Enclosure) -> bool:
     """Did twice the bits not even halve the width? Then it is not the precision that it lacks."""
     if before is None or not (before.is_finite() and now.is_finite()):
         return False
-    ends = [Fraction(end) for end in (before.lower, before.upper, now.lower, now.upper)]
-    return 2 * (ends[3] - ends[2]) > ends[1] - ends[0]
+    context = Context(prec=50, Emax=_MOST_EXPONENT, Emin=-_MOST_EXPONENT)  # digits stay digits
+
+    def gap(known: Enclosure) -> Decimal:
+        ends = [
+            context.divide(Decimal(end.numerator), Decimal(end.denominator))
+            if isinstance(end, Fraction)
+            else end
+            for end in (known.upper, known.lower)
+        ]
+        return context.subtract(*ends)
+
+    return context.multiply(gap(now), Decimal(2)) > gap(before)
 
 
 def _scaled(digits: int, exponent: int) -> Decimal:

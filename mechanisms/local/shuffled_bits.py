@@ -74,7 +74,8 @@ def _tilted(groups: Sequence[Group], c: float) -> tuple[float, float]:
     """The mean and the deviation of W, tilted by e^(c W); the latter from 1 on."""
     mean, variance = 0.0, 0.0
     for bits, rate in groups:
-        share = 1 / (1 + math.exp(min(float((1 / rate - 1).log().mid()) - c, 700)))
+        against = (1 / rate - 1).mid()  # 0 or less where the rate is 1 within its ball
+        share = 1 / (1 + math.exp(min(float(against.log()) - c, 700))) if against > 0 else 1.0
         mean, variance = mean + bits * share, variance + bits * share * (1 - share)
     return mean, math.sqrt(max(variance, 1.0))
 
@@ -146,7 +147,8 @@ def bound(ways: Sequence[Rates], others: int, odds: arb, goal: arb, turns: int) 
         way, low, high = interval
         v_1, v_0 = way.zero, 1 - way.one
         mean = (high - low) * (v_0 + v_1)
-        least = max(int(float((mean - (2 * mean * (20 - log_goal)).sqrt()).mid())), 0)
+        rough = max(float(mean.mid()), 0.0)
+        least = max(int(rough - math.sqrt(2 * rough * (20 - log_goal))), 0)
         rare = (-((mean - least) ** 2) / (2 * mean)).exp() if least else arb(0)
         groups = (
             Group(low, way.zero),
