@@ -26,6 +26,7 @@ from .lazy import mpmath
 WIDTH = Fraction(1, 10**12)  # the relative width that every result meets unless it says otherwise
 START = 96  # bits
 _MOST_EXPONENT = 10**17
+_DECIMAL = Context(prec=50, Emin=-_MOST_EXPONENT, Emax=_MOST_EXPONENT)
 CAP = 6144  # bits; an enclosure that is still too wide here stays wide, and says so
 
 
@@ -126,7 +127,6 @@ def refine(
     not reduce, or a `time_limit`, ends the search it is wider than asked, which
     `Enclosure.is_within` tells. Raises OutOfTimeError where the time ends before any is reached.
     """
-
     bits, best = START, None
     while True:
         before = best
@@ -150,18 +150,14 @@ def _stalled(before: Enclosure | None, now: Enclosure) -> bool:
     """Did twice the bits not even halve the width? Then it is not the precision that it lacks."""
     if before is None or not (before.is_finite() and now.is_finite()):
         return False
-    context = Context(prec=50, Emax=_MOST_EXPONENT, Emin=-_MOST_EXPONENT)  # digits stay digits
+    gaps = [_DECIMAL.subtract(_about(one.upper), _about(one.lower)) for one in (before, now)]
+    return _DECIMAL.add(gaps[1], gaps[1]) > gaps[0]
 
-    def gap(known: Enclosure) -> Decimal:
-        ends = [
-            context.divide(Decimal(end.numerator), Decimal(end.denominator))
-            if isinstance(end, Fraction)
-            else end
-            for end in (known.upper, known.lower)
-        ]
-        return context.subtract(*ends)
 
-    return context.multiply(gap(now), Decimal(2)) > gap(before)
+def _about(end: Fraction | Decimal) -> Decimal:
+    return (
+        end if isinstance(end, Decimal) else _DECIMAL.divide(*map(Decimal, end.as_integer_ratio()))
+    )
 
 
 def _scaled(digits: int, exponent: int) -> Decimal:

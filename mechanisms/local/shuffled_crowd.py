@@ -57,6 +57,7 @@ _MOST_SUMS = 20_000  # that are listed
 _FAR = 42.0  # nats that count for nothing
 _CUT = 9.6  # sigma times the last point: e^(-_CUT^2/2) is e^-46
 _BITS = 128
+_POINT = 10  # units of work for a report at a point
 _HELD = 1e150  # what floats hold, and its square
 _LEAST_C, _LARGEST_C = 1e-12, 1e9
 
@@ -235,8 +236,7 @@ def _smoothed(reports: Sequence[_Report], rest: arb, count: int, width: float) -
     power, level, density, m = acb(0), acb(0), arb(0), 0
     is_passed = False  # are some points
     while m <= last:
-        if m % 64 == 0:
-            spend()
+        spend(_POINT * (2 + len(tilted)))
         phi, a, b = acb(rest / whole), acb(0), acb(0)
         for (_, v, p, q), turn in zip(tilted, turns, strict=True):
             wave = (m * turn).exp()

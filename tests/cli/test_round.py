@@ -19,7 +19,7 @@ def play(capsys, *arguments, code=0):
     return answer(capsys, "round", *arguments, code=code)
 
 
-@pytest.mark.quick_cases(3)
+@pytest.mark.quick_cases(2)
 @pytest.mark.contract
 @pytest.mark.parametrize("plain", [[], ["--plain"]])
 @pytest.mark.parametrize("seed", range(1, 5))

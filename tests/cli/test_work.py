@@ -34,6 +34,7 @@ def value(capsys, words):
 
 
 @pytest.mark.contract
+@pytest.mark.slow_cases("skellam:variance=100,l2=4*1000", "polya-difference:shape=1/2,scale=20*100")
 @pytest.mark.parametrize("uses", LISTS, ids=" ".join)
 def test_less_work_gives_a_wider_bracket_of_the_same_figure(capsys, uses):
     little, again = (value(capsys, [*uses, "--budget", "1"]) for _ in "ab")

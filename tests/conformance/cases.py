@@ -50,14 +50,14 @@ class Case:
     @property
     def is_heavy(self) -> bool:
         """Whether curves and audits take seconds, too."""
-        slow = ("discrete-gaussian", "skellam", "guarantee:zcdp", "exponential", "theorem2")
+        slow = ("discrete-gaussian", "skellam", "guarantee:zcdp", "exponential", "theorem")
         slow += ("partition", "sparse", "noisy-max", "permute", "randomized-response:epsilon=0")
         return self.is_slow or self.spec.startswith(slow)
 
     @property
     def is_heaviest(self) -> bool:
         """Whether each figure of two releases takes seconds."""
-        return self.spec.startswith(("guarantee:zcdp", "exponential"))
+        return self.is_bracket or self.spec.startswith(("guarantee:zcdp", "exponential"))
 
     @cached_property
     def truth(self) -> Truth:

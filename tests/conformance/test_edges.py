@@ -235,7 +235,7 @@ def test_infinite_losses_are_never_pure():
     "gaussian:sigma=1/100,neighbours=add-remove,poisson=1/1000000*1000",
     "guarantee:zcdp:1e-300",
     pytest.param("guarantee:rdp:10000,1e-300", marks=pytest.mark.slow),
-    "randomized-response:epsilon=10000,shuffled=1000",
+    pytest.param("randomized-response:epsilon=10000,shuffled=1000", marks=pytest.mark.slow),
     pytest.param("randomized-response:epsilon=30,categories=3,shuffled=100",
                  marks=pytest.mark.slow),
     pytest.param("binomial:trials=1000000,probability=1/2,sensitivity=2*100",

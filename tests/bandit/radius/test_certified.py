@@ -194,6 +194,7 @@ def test_without_noise_and_with_continuous_noise():
     assert np.allclose(found.table[5:, 2:], discrete[5:, 2:], rtol=0.05)
 
 
+@pytest.mark.slow
 def test_cumulative_estimates_take_the_union_over_all_arms():
     sizes = [50 * t for t in range(1, 60)]
     law = [Binomial(200 * t, "1/2") for t in range(1, 60)]

@@ -20,7 +20,7 @@ def _hold(relation, seeds, seconds):
     assert tally.counts["cases"] == len(seeds)
 
 
-@pytest.mark.slow_cases("always_there", "less_noise")
+@pytest.mark.slow_cases("all_methods_meet", "always_there", "less_noise")
 @_each
 def test_a_few_cases(relation):
     _hold(relation, range(_QUICK), 0.4)
