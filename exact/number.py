@@ -19,7 +19,6 @@ from attrs import frozen
 from flint import arb, fmpq
 
 from .errors import ParameterError as ParameterError
-from .lazy import mpmath
 
 ExactInput: TypeAlias = int | float | str | Fraction | Decimal
 
@@ -36,10 +35,6 @@ class Formula(Protocol):
 
     def ball(self) -> arb:
         """Enclose it at the working precision."""
-        ...
-
-    def mpf(self) -> mpmath.mpf:
-        """Evaluate it at mpmath's current precision."""
         ...
 
 
@@ -67,9 +62,6 @@ class Quotient:
     def ball(self) -> arb:
         return ball(self.numerator) / self.denominator.ball()
 
-    def mpf(self) -> mpmath.mpf:
-        return mpf(self.numerator) / self.denominator.mpf()
-
 
 @frozen
 class Logarithm:
@@ -81,9 +73,6 @@ class Logarithm:
         if 0.5 < self.argument < 2:
             return ball(self.argument - 1).log1p()  # also where the argument is all but 1
         return ball(self.argument).log()  # also where it is all but 0
-
-    def mpf(self) -> mpmath.mpf:
-        return mpmath.log(mpf(self.argument))
 
 
 def exact(
@@ -161,13 +150,6 @@ def ball(value: Real | Decimal | int | arb) -> arb:
     if isinstance(value, (int, Fraction)):
         return arb(fmpq(value.numerator, value.denominator))
     return value if isinstance(value, arb) else value.ball()
-
-
-def mpf(value: Real | int) -> mpmath.mpf:
-    """Evaluate an exact real at mpmath's current precision."""
-    if isinstance(value, (int, Fraction)):
-        return mpmath.mpf(value.numerator) / value.denominator
-    return value.mpf()
 
 
 def log_about(value: Fraction) -> float:

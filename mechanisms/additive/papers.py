@@ -17,8 +17,7 @@ from fractions import Fraction
 from attrs import frozen
 from flint import arb
 
-from ...exact.lazy import mpmath
-from ...exact.number import ExactInput, Real, ball, decimal_text, exact, mpf, whole
+from ...exact.number import ExactInput, Real, ball, decimal_text, exact, whole
 from ..laws.certain import certain_ceiling
 from ..laws.discrete_gaussian import DiscreteGaussian
 from ..laws.discrete_laplace import DiscreteLaplace, PolyaDifference
@@ -63,10 +62,6 @@ class InvertedScale:
     def ball(self) -> arb:
         """Enclose it at the working precision."""
         return -1 / (-(-1 / ball(self.scale)).expm1()).log()
-
-    def mpf(self) -> mpmath.mpf:
-        """Evaluate it at mpmath's current precision."""
-        return -1 / mpmath.log(-mpmath.expm1(-1 / mpf(self.scale)))
 
 
 def theorem1(

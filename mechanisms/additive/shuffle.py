@@ -17,7 +17,6 @@ from attrs import field, frozen
 from flint import arb
 
 from ...exact.enclosure import Enclosure
-from ...exact.lazy import mpmath
 from ...exact.number import (
     ExactInput,
     Formula,
@@ -27,7 +26,6 @@ from ...exact.number import (
     ball,
     decimal_text,
     exact,
-    mpf,
     whole,
 )
 from ..fields import parameters
@@ -71,9 +69,6 @@ class Linear:
 
     def ball(self) -> arb:
         return ball(self.offset) + ball(self.factor) * self.number.ball()
-
-    def mpf(self) -> mpmath.mpf:
-        return mpf(self.offset) + mpf(self.factor) * self.number.mpf()
 
 
 def _success(value: ExactInput | Formula) -> Real:

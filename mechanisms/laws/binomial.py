@@ -17,9 +17,9 @@ from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.lazy import mpmath, special
-from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, log_about, mpf
-from ...exact.precision import refine, working_digits, working_precision
+from ...exact.lazy import special
+from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, log_about
+from ...exact.precision import refine, working_precision
 from ..fields import parameters
 from ..fields.schema import key
 from ..samplers.bits import RandomBits
@@ -43,9 +43,6 @@ class _Complement:
 
     def ball(self) -> arb:
         return 1 - self.probability.ball()
-
-    def mpf(self) -> mpmath.mpf:
-        return 1 - self.probability.mpf()
 
 
 def _chance(value: ExactInput | Formula) -> Real:
@@ -123,15 +120,6 @@ class Binomial(Law):
 
     def mirrored(self) -> Binomial:
         return Binomial(self.trials, self._failure)
-
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        n = self.trials
-        if not 0 <= x <= n:
-            return mpmath.mpf(0)
-        with working_digits(digits + 15 + len(str(n))):
-            q = mpf(self.success)
-            logs = mpmath.loggamma(n + 1) - mpmath.loggamma(x + 1) - mpmath.loggamma(n - x + 1)
-            return mpmath.exp(logs + x * mpmath.log(q) + (n - x) * mpmath.log(1 - q))
 
     def ball(self, x: int) -> arb:
         n = self.trials

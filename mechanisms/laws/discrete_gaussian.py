@@ -21,9 +21,8 @@ from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.lazy import mpmath
-from ...exact.number import ExactInput, ParameterError, ball, exact, mpf, positive
-from ...exact.precision import START, refine, working_digits, working_precision
+from ...exact.number import ExactInput, ParameterError, ball, exact, positive
+from ...exact.precision import START, refine, working_precision
 from ..fields import parameters
 from ..fields.schema import key
 from ..samplers.bits import RandomBits
@@ -96,17 +95,6 @@ class DiscreteGaussian(Law):
 
     def moments(self) -> Moments:
         return Moments(Enclosure.exactly(0), refine(lambda: theta_variance(self.sigma2)))
-
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        with working_digits(digits + 15):
-            s2 = mpf(self.sigma2)
-            if s2 < 1:
-                rate, unit = 1 / (2 * s2), mpmath.mpf(1)
-            else:
-                rate, unit = 2 * mpmath.pi**2 * s2, mpmath.sqrt(2 * mpmath.pi * s2)
-            terms = int(mpmath.sqrt(mpmath.mp.prec / rate)) + 2
-            total = 1 + 2 * sum(mpmath.exp(-rate * j * j) for j in range(1, terms))
-            return mpmath.exp(-(mpmath.mpf(x) ** 2) / (2 * s2)) / (unit * total)
 
     def ball(self, x: int) -> arb:
         return (-(x * x) / (2 * ball(self.sigma2))).exp() / self._total()
@@ -297,26 +285,6 @@ class DiscreteGaussianSum(Law):
         # K(a) <= a(a-1) rho + a spread.
         rho = ball(self.gaussian_rho(shift))
         return rho + self.periodic_spread() / ball(order - 1)
-
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        """The trapezoidal rule for Fourier's integral on the line Re z = x/(n sigma2)."""
-        n, sd = self.count, math.sqrt(float(self.count * self.sigma2)) + 1
-        nodes = int(2 * sd * math.sqrt(5 * digits + 100) * 2) + 8
-        with working_digits(digits + 20 + len(str(n)) + 2 * len(str(x))):
-            s2 = mpf(self.sigma2)
-            start = x / (n * s2)
-            tiny = mpmath.mpf(10) ** -(digits + 15)
-            top = _transform_mpf(s2, mpmath.mpc(start))
-            total = mpmath.mpf(1)
-            for j in range(1, nodes // 2 + 1):
-                z = mpmath.mpc(start, 2 * mpmath.pi * j / nodes)
-                ratio = (_transform_mpf(s2, z) / top) ** n
-                weight = 1 if 2 * j == nodes else 2
-                total += weight * (ratio * mpmath.expj(-x * z.imag)).real
-                if abs(ratio) < tiny:
-                    break
-            scale = n * mpmath.log(top.real / _transform_mpf(s2, mpmath.mpc(0)).real)
-            return mpmath.exp(scale - x * start) * total / nodes
 
     def ball(self, x: int) -> arb:
         if (near := self._near()) is not None:
@@ -539,16 +507,3 @@ def _masses(law: DiscreteGaussianSum, reach: int, bits: int) -> list[arb]:
     """p(0), ..., p(reach)."""
     with working_precision(bits):
         return law.balls(0, reach)
-
-
-def _transform_mpf(s2: mpmath.mpf, z: mpmath.mpc) -> mpmath.mpc:
-    """sum_k e^(-k^2/(2 s2) + zk) in mpmath, |Im z| <= pi; for s2 >= 1 by its dual sum."""
-    bits = mpmath.mp.prec
-    if s2 < 1:
-        centre, terms = int(mpmath.nint(s2 * z.real)), int(mpmath.sqrt(1.5 * s2 * bits)) + 3
-        window = range(centre - terms, centre + terms + 1)
-        return mpmath.fsum(mpmath.exp(z * k - mpmath.mpf(k * k) / (2 * s2)) for k in window)
-    rate, turn = 2 * mpmath.pi**2 * s2, 2j * mpmath.pi * s2 * z
-    terms = int(mpmath.sqrt(bits / rate)) + 3
-    total = mpmath.fsum(mpmath.exp(j * turn - rate * j * j) for j in range(-terms, terms + 1))
-    return mpmath.sqrt(2 * mpmath.pi * s2) * mpmath.exp(s2 * z * z / 2) * total

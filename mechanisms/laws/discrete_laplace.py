@@ -25,9 +25,9 @@ from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.lazy import mpmath, special
-from ...exact.number import ExactInput, ParameterError, Real, ball, exact, mpf
-from ...exact.precision import START, refine, working_digits, working_precision
+from ...exact.lazy import special
+from ...exact.number import ExactInput, ParameterError, Real, ball, exact
+from ...exact.precision import START, refine, working_precision
 from ..fields import parameters
 from ..fields.schema import key
 from ..samplers.bits import RandomBits
@@ -80,11 +80,6 @@ class DiscreteLaplace(Law):
         return Moments(
             Enclosure.exactly(0), refine(lambda: 1 / (2 * (self._rate() / 2).sinh() ** 2))
         )
-
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        with working_digits(digits + 15):
-            rate = 1 / mpf(self.scale)
-            return mpmath.tanh(rate / 2) * mpmath.exp(-abs(x) * rate)
 
     def ball(self, x: int) -> arb:
         rate = self._rate()
@@ -244,14 +239,6 @@ class PolyaDifference(Law):
     def moments(self) -> Moments:
         variance = refine(lambda: 2 * variance_of(self.shape, self.scale))
         return Moments(Enclosure.exactly(0), variance)
-
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        k = abs(x)
-        with working_digits(digits + 25):
-            r, rate = mpf(self.shape), 1 / mpf(self.scale)
-            beta = mpmath.exp(-rate)
-            front = mpmath.gammaprod([k + r], [k + 1, r]) * beta**k * (1 - beta) ** (2 * r)
-            return front * mpmath.hyp2f1(r, r + k, k + 1, beta**2)
 
     def ball(self, x: int) -> arb:
         found = _closed(self, abs(x), ctx.prec) if self.shape <= STEEP else None

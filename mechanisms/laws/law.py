@@ -107,10 +107,6 @@ class Law(ABC):
     # -- what a law must say ------------------------------------------------------------------
 
     @abstractmethod
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        """P(X = x) by mpmath, to this many significant digits."""
-
-    @abstractmethod
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
         """log E e^(zX), for z in the strip of `mgf_domain`; `analytic` as in `acb.integral`."""
 
@@ -316,6 +312,11 @@ class Law(ABC):
         """P(X = x)."""
         point = whole(x, "x")
         return refine(lambda: self.ball(point), width=width).intersection(_UNIT)
+
+    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
+        """P(X = x) for mpmath, to this many significant digits."""
+        found = self.probability(x, Fraction(1, 10 ** (digits + 2)))
+        return mpmath.mpf(str(found.lower), dps=digits + 15)
 
     def cdf(self, x: int, width: Fraction = WIDTH) -> Enclosure:
         """P(X <= x)."""

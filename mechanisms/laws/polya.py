@@ -16,9 +16,9 @@ from attrs import field, frozen
 from flint import acb, arb
 from numpy.typing import NDArray
 
-from ...exact.lazy import mpmath, special
-from ...exact.number import Real, ball, mpf
-from ...exact.precision import refine, working_digits
+from ...exact.lazy import special
+from ...exact.number import Real, ball
+from ...exact.precision import refine
 from ..samplers.bits import RandomBits
 from ..samplers.unimodal import polya_envelope
 from . import floats
@@ -62,14 +62,6 @@ class Polya(Law):
             refine(lambda: ball(self.shape) / rate_of(self.scale).expm1()),
             refine(lambda: variance_of(self.shape, self.scale)),
         )
-
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        if x < 0:
-            return mpmath.mpf(0)
-        with working_digits(digits + 15 + len(str(x + int(self.shape)))):
-            r, rate = mpf(self.shape), 1 / mpf(self.scale)
-            logs = mpmath.loggamma(x + r) - mpmath.loggamma(x + 1) - mpmath.loggamma(r)
-            return mpmath.exp(logs - x * rate) * (-mpmath.expm1(-rate)) ** r
 
     def ball(self, x: int) -> arb:
         if x < 0:

@@ -21,9 +21,9 @@ from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.lazy import mpmath, special
-from ...exact.number import ball, mpf
-from ...exact.precision import working_digits, working_precision
+from ...exact.lazy import special
+from ...exact.number import ball
+from ...exact.precision import working_precision
 from ...exact.roots import halved
 from ..fields import parameters
 from ..fields.schema import key
@@ -69,11 +69,6 @@ class Skellam(Law):
 
     def moments(self) -> Moments:
         return Moments(Enclosure.exactly(0), Enclosure.exactly(self.variance))
-
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        with working_digits(digits + 15):
-            v = mpf(self.variance)
-            return mpmath.exp(-v) * mpmath.besseli(abs(x), v)
 
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
         return 2 * ball(self.variance) * (z / 2).sinh() ** 2
