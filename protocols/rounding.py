@@ -90,21 +90,11 @@ class RoundedUp(Law):
             return self._all([f for f, _ in self.fractions])
         return super().ball(x)
 
-    def balls(self, low: int, high: int) -> list[arb]:
+    def _run(self, first: int, last: int) -> list[arb]:
         if self.trials > _SHORT:
-            return [self.ball(x) for x in range(low, high + 1)]
+            return super()._run(first, last)
         powers = (arb_poly([ball(1 - f), ball(f)]) ** count for f, count in self.fractions)
-        coefficients = reduce(arb_poly.__mul__, powers, arb_poly([1])).coeffs()
-        within = (
-            coefficients[x] if 0 <= x <= self.trials else arb(0) for x in range(low, high + 1)
-        )
-        return list(within)
-
-    def upper_tail(self, t: int) -> arb:
-        return self.ball(t) if t == self.trials else super().upper_tail(t)
-
-    def lower_tail(self, t: int) -> arb:
-        return self.ball(0) if t == 0 else super().lower_tail(t)
+        return reduce(arb_poly.__mul__, powers, arb_poly([1])).coeffs()[first : last + 1]
 
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
         logs = (n * _bernoulli(f, z).log(analytic=analytic) for f, n in self.fractions)

@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
+from itertools import accumulate
+from operator import mul
 from typing import Any, cast
 
 import numpy as np
@@ -133,20 +135,13 @@ class Binomial(Law):
             result = (ways + x * success.log() + (n - x) * failure.log()).exp()
         return +result
 
-    def balls(self, low: int, high: int) -> list[arb]:
+    def _run(self, first: int, last: int) -> list[arb]:
         # p(x+1)/p(x) = (n - x)/(x + 1) q/(1-q): one product a step, relative radii add up
-        first, last = max(low, 0), min(high, self.trials)
-        if first > last:
-            return [arb(0)] * (high - low + 1)
         odds = ball(self.success) / ball(self._failure)
-        values = [self.ball(first)]
-        for x in range(first, last):
-            values.append(values[-1] * (odds * (self.trials - x) / (x + 1)))
-        return [arb(0)] * (first - low) + values + [arb(0)] * (high - last)
+        ratios = (odds * (self.trials - x) / (x + 1) for x in range(first, last))
+        return list(accumulate(ratios, mul, initial=self.ball(first)))
 
     def upper_tail(self, t: int) -> arb:
-        if t == self.trials:
-            return self.ball(t)
         if not 0 < t < self.trials or self._spread() * math.sqrt(1.4 * ctx.prec) > _MOST_TERMS:
             return super().upper_tail(t)
         if self._left_of_centre(t):

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, ball, exact, positive
-from ...exact.precision import START, refine, working_precision
+from ...exact.precision import START, enclose, refine, working_precision
 from ..fields import parameters
 from ..fields.schema import key
 from ..samplers.bits import RandomBits
@@ -99,11 +99,9 @@ class DiscreteGaussian(Law):
     def ball(self, x: int) -> arb:
         return (-(x * x) / (2 * ball(self.sigma2))).exp() / self._total()
 
-    def balls(self, low: int, high: int) -> list[arb]:
+    def _run(self, first: int, last: int) -> list[arb]:
         rate, total = -1 / (2 * ball(self.sigma2)), self._total()
-        near, far = max(low, -high, 0), max(-low, high)  # p(-x) = p(x)
-        half = [(x * x * rate).exp() / total for x in range(near, far + 1)]
-        return [half[abs(x) - near] for x in range(low, high + 1)]
+        return [(x * x * rate).exp() / total for x in range(first, last + 1)]
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
         with working_precision(START):
@@ -149,9 +147,9 @@ class DiscreteGaussian(Law):
     def gaussian_rho(self, shift: int) -> Fraction:
         return Fraction(shift * shift) / (2 * self.sigma2)
 
-    def zcdp_exact(self, shift: int) -> Fraction:
+    def zcdp_closed(self, shift: int) -> Enclosure:
         # theta(t) <= theta(0), with equality at the integer orders
-        return self.gaussian_rho(shift)
+        return Enclosure.exactly(self.gaussian_rho(shift))
 
     def _sum(self, count: int) -> Law:
         return DiscreteGaussianSum(count, self.sigma2)
@@ -262,7 +260,7 @@ class DiscreteGaussianSum(Law):
     def gaussian_rho(self, shift: int) -> Fraction:
         return Fraction(shift * shift) / (2 * self.count * self.sigma2)
 
-    def zcdp_closed(self, shift: int) -> arb | None:
+    def zcdp_closed(self, shift: int) -> Enclosure | None:
         """rho0 = shift^2/(2 n sigma2) up to 2 gap + 2 (e^gap - 1) e^(6 rho0).
 
         From below: w is bounded, so (Rényi divergence)/order tends to rho0 at infinity. From above,
@@ -276,7 +274,7 @@ class DiscreteGaussianSum(Law):
         if not gap < arb(2) ** -(ctx.prec + 8):
             return None
         rho = ball(self.gaussian_rho(shift))
-        return rho.union(rho + 2 * gap + 2 * gap.expm1() * (6 * rho).exp())
+        return enclose(rho.union(rho + 2 * gap + 2 * gap.expm1() * (6 * rho).exp()))
 
     def zcdp_tail(self, order: Fraction, shift: int) -> arb:
         # p = const g w, g the Gaussian factor. Completing the square, sum p(x)^a p(x-d)^(1-a) is
@@ -299,22 +297,19 @@ class DiscreteGaussianSum(Law):
             return limit.upper_tail(t) * _factor(gap)
         return super().upper_tail(t)
 
-    def lower_tail(self, t: int) -> arb:
-        return self.upper_tail(-t)
-
-    def balls(self, low: int, high: int) -> list[arb]:
+    def _run(self, first: int, last: int) -> list[arb]:
         if (near := self._near()) is not None:
             limit, gap = near
-            return [p * _factor(gap) for p in limit.balls(low, high)]
-        places = [self._reduced(x) for x in range(low, high + 1)]
-        first, last = min(places, default=0), max(places, default=-1)
-        if high - low >= self.count // 2 <= _LONGEST_KEPT:  # asked for often, block by block
-            first, table = 0, _period(self, ctx.prec)
+            return [p * _factor(gap) for p in limit.balls(first, last)]
+        places = [self._reduced(x) for x in range(first, last + 1)]
+        least, greatest = min(places, default=0), max(places, default=-1)
+        if last - first >= self.count // 2 <= _LONGEST_KEPT:  # asked for often, block by block
+            least, table = 0, _period(self, ctx.prec)
         else:
-            table = self._window(first, last)
+            table = self._window(least, greatest)
         return [
-            table[place - first] * self._decay(x, place)
-            for x, place in zip(range(low, high + 1), places, strict=True)
+            table[place - least] * self._decay(x, place)
+            for x, place in zip(range(first, last + 1), places, strict=True)
         ]
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:

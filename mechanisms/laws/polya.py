@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
+from operator import mul
 
 import numpy as np
 from attrs import field, frozen
@@ -70,16 +72,11 @@ class Polya(Law):
         logs = (x + r).lgamma() - (r.lgamma() + arb(x + 1).lgamma())
         return (logs - x * rate + r * (-(-rate).expm1()).log()).exp()
 
-    def balls(self, low: int, high: int) -> list[arb]:
+    def _run(self, first: int, last: int) -> list[arb]:
         # p(x+1)/p(x) = b (x + r)/(x + 1): one product a step, relative radii add up
-        first = max(low, 0)
-        values = [arb(0)] * (min(first, high + 1) - low)
-        if first <= high:
-            r, beta = ball(self.shape), (-rate_of(self.scale)).exp()
-            values.append(self.ball(first))
-            for x in range(first, high):
-                values.append(values[-1] * (beta * (x + r) / (x + 1)))
-        return values
+        r, beta = ball(self.shape), (-rate_of(self.scale)).exp()
+        ratios = (beta * (x + r) / (x + 1) for x in range(first, last))
+        return list(accumulate(ratios, mul, initial=self.ball(first)))
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
         x = np.asarray(xs, dtype=np.float64)
@@ -104,9 +101,6 @@ class Polya(Law):
     def path(self, t: int, side: int) -> Sequence[acb]:
         # K'(s) = t where 1 - b e^s = r/(t + r)
         return ray(self.shape, self.scale, t, side, math.log1p(float(self.shape) / max(t, 0.5)))
-
-    def lower_tail(self, t: int) -> arb:
-        return self.ball(0) if t == 0 else super().lower_tail(t)
 
     def sampler(self) -> Callable[[RandomBits], int]:
         return polya_envelope(self.shape, self.scale).draw

@@ -90,20 +90,16 @@ class Skellam(Law):
             found = ball(v).bessel_i(abs(x), scaled=True)
         return +found if found.rel_accuracy_bits() >= bits else super().ball(x)
 
-    def balls(self, low: int, high: int) -> list[arb]:
+    def _run(self, first: int, last: int) -> list[arb]:
         # I_{k-1} = I_{k+1} + (2k/v) I_k, downward from two balls: all terms are positive, so the
         # relative radii only add up.
-        ends = (abs(low), abs(high))
-        nearest = 0 if low <= 0 <= high else min(ends)
-        farthest = max(ends)
-        here, beyond = self.ball(farthest), self.ball(farthest + 1)
+        here, beyond = self.ball(last), self.ball(last + 1)
         slope = 2 / ball(self.variance)
         values = [here]
-        for k in range(farthest, nearest, -1):
+        for k in range(last, first, -1):
             here, beyond = beyond + (slope * k) * here, here
             values.append(here)
-        values.reverse()  # values[k - nearest] = p(k)
-        return [values[abs(x) - nearest] for x in range(low, high + 1)]
+        return values[::-1]
 
     def steepening(self, x: int, shift: int) -> arb:
         # With y = -k: s(y - d) - s(y) = log I_{k+d}/I_{k+d+1} - log I_k/I_{k+1}
