@@ -36,6 +36,7 @@ from exactdp.mechanisms import (
     Skellam,
 )
 from exactdp.mechanisms.additive.papers import InvertedScale
+from exactdp.mechanisms.laws.skellam import poisson_envelope
 from exactdp.mechanisms.samplers import (
     RandomBits,
     SystemBits,
@@ -44,7 +45,6 @@ from exactdp.mechanisms.samplers import (
 )
 from exactdp.mechanisms.samplers.coins import bernoulli, bernoulli_exp, uniform
 from exactdp.mechanisms.samplers.geometric import geometric
-from exactdp.mechanisms.samplers.unimodal import poisson_envelope
 
 PEER = "opendp"
 TURNS, SECONDS = 3, 0.3

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import accumulate
 from operator import mul
 from typing import Any, cast
@@ -25,12 +25,14 @@ from ...exact.precision import refine, working_precision
 from ..fields import parameters
 from ..fields.schema import key
 from ..samplers.bits import RandomBits
-from ..samplers.unimodal import binomial_real
+from ..samplers.envelope import Envelope, envelope
+from ..samplers.reals import near_floor
 from . import floats
 from .finite import FiniteLaw
 from .law import Calibrated, Law, Moments, UndecidedError
 from .saddle import any_log, vertical_path
 
+_MOST_COINS = 4096  # that are counted one by one
 _MOST_TERMS = 2000  # of a tail that is summed
 _GUARD = 16
 _TINY = Fraction(1, 10**250)
@@ -205,7 +207,10 @@ class Binomial(Law):
         return np.where((x < 0) | (x > n), -np.inf, values)
 
     def sampler(self) -> Callable[[RandomBits], int]:
-        return partial(binomial_real, self.trials, self.success)
+        """Few fair coins are counted among as many bits."""
+        if self.success == Fraction(1, 2) and self.trials <= _MOST_COINS:
+            return lambda bits: bits.take(self.trials).bit_count()
+        return lambda bits: histogram(self).draw(bits)
 
     def simulate(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
         floats.check_width(floats.spread(self.trials))
@@ -227,6 +232,15 @@ class Binomial(Law):
         if isinstance(self.success, _Complement):
             return self.success.probability
         return _Complement(self.success)
+
+
+@lru_cache(maxsize=64)
+def histogram(law: Binomial) -> Envelope:
+    """What is drawn from; p(x)/p(x-1) = (n-x+1)/x q/(1-q) is at least 1 up to x = (n+1) q."""
+    n, q = law.trials, law.success
+    mode = near_floor(lambda: (n + 1) * ball(q))
+    spread = near_floor(lambda: (n * ball(q) * (1 - ball(q))).sqrt()) + 1
+    return envelope(law.ball, mode, spread, (0, n))
 
 
 @lru_cache(maxsize=64)

@@ -479,22 +479,21 @@ def _factor(gap: arb) -> arb:
 
 @lru_cache(maxsize=16)
 def _histogram(law: DiscreteGaussianSum) -> Envelope:
-    """What draws of a sum of many come from: p(x)/p(0), with the mode at 0 (see its shape)."""
+    """What draws of a sum of many come from, with the mode at 0 (see its shape)."""
     spread = math.isqrt(math.ceil(law.count * law.sigma2)) + 1
     reach = _DEVIATIONS * spread
     with working_precision(START):
         gap = law.gaussian_gap()
 
-    def ratio(x: int) -> arb:
+    def mass(x: int) -> arb:
         if gap < arb(2) ** -(ctx.prec + 8):
             exponent = -(x * x) / (2 * law.count * ball(law.sigma2))
             return (exponent + arb(0, 2 * gap)).exp()
         if abs(x) <= reach <= _LONGEST:
-            masses = _masses(law, reach, ctx.prec)
-            return masses[abs(x)] / masses[0]
-        return law.ball(x) / law.ball(0)
+            return _masses(law, reach, ctx.prec)[abs(x)]
+        return law.ball(x)
 
-    return envelope(ratio, 0, spread, (None, None))
+    return envelope(mass, 0, spread, (None, None))
 
 
 @lru_cache(maxsize=4)

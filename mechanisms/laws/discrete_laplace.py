@@ -32,7 +32,6 @@ from ..fields import parameters
 from ..fields.schema import key
 from ..samplers.bits import RandomBits
 from ..samplers.geometric import discrete_laplace
-from ..samplers.unimodal import polya_envelope
 from . import floats
 from .branch import (
     LARGER_SCALE,
@@ -46,7 +45,7 @@ from .branch import (
     variance_of,
 )
 from .law import Calibrated, Law, Moments
-from .polya import Polya
+from .polya import Polya, histogram
 
 _STEPS = 5_000_000  # the longest recurrence that is run in floats
 _SPARE, _MOST_SPARE = 32, 700  # bits for what may cancel
@@ -332,7 +331,7 @@ class PolyaDifference(_TwoSided):
     def sampler(self) -> Callable[[RandomBits], int]:
         if self.shape == 1:
             return self.simplest().sampler()
-        return polya_envelope(self.shape, self.scale).difference
+        return histogram(Polya(self.shape, self.scale)).difference
 
     def simulate(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
         if self.shape == 1:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import cast
 
 import numpy as np
@@ -28,7 +29,7 @@ from ...exact.roots import halved
 from ..fields import parameters
 from ..fields.schema import key
 from ..samplers.bits import RandomBits
-from ..samplers.unimodal import poisson_envelope
+from ..samplers.envelope import Envelope, envelope
 from . import floats
 from .law import Calibrated, Law, Moments
 from .saddle import vertical_path
@@ -167,6 +168,25 @@ class Skellam(Law):
         if variance > floats.EVEN:
             return floats.rounded(rng.normal(0, math.sqrt(variance), size))
         return rng.poisson(variance / 2, size) - rng.poisson(variance / 2, size)
+
+
+@lru_cache(maxsize=64)
+def poisson_envelope(rate: Fraction) -> Envelope:
+    """The histogram that a Poisson variable of this rational rate > 0 is drawn from.
+
+    p(x) is proportional to rate^x/x!, log-concave with its mode at floor(rate): p(x)/p(x-1) =
+    rate/x falls, and is at least 1 up to x = rate.
+    """
+    mode = math.floor(rate)
+
+    def mass(x: int) -> arb:
+        if x < 0:
+            return arb(0)
+        with working_precision(ctx.prec + 2 * max(x, mode).bit_length() + 16):
+            logs = x * ball(rate).log() - arb(x + 1).lgamma()
+        return logs.exp()
+
+    return envelope(mass, mode, math.isqrt(mode) + 1, (0, None))
 
 
 def _inverse_of_s_cosh_s(target: float) -> float:

@@ -21,6 +21,7 @@ from exactdp.mechanisms import (
     PolyaDifference,
     RandomizedResponse,
 )
+from exactdp.mechanisms.laws.skellam import poisson_envelope
 from exactdp.mechanisms.samplers import (
     SeededBits,
     SimulatedInt,
@@ -39,7 +40,6 @@ from exactdp.mechanisms.samplers.geometric import (
     discrete_laplace,
     geometric,
 )
-from exactdp.mechanisms.samplers.unimodal import binomial_real, poisson_envelope
 
 HUGE = Fraction(10**30, 7)
 
@@ -75,7 +75,7 @@ def test_probabilities_that_floats_cannot_tell_from_0_and_1():
     assert not any(bernoulli_exp(10**9, bits) for _ in range(300))
     assert poisson_envelope(Fraction(1, 10**300)).draw(bits) == 0
     assert Polya("1e-9", "1e15").sampler()(bits) == 0
-    assert binomial_real(10**9, Fraction(1, 10**300), bits) == 0
+    assert Binomial(10**9, Fraction(1, 10**300)).sampler()(bits) == 0
     assert rounded(Fraction(10**50 - 1, 10**50), 1, bits) == 1
     assert DiscreteGaussian(Fraction(1, 10**6)).sampler()(bits) == 0
 
