@@ -75,6 +75,40 @@ class Logarithm:
         return ball(self.argument).log()  # also where it is all but 0
 
 
+@frozen
+class Linear:
+    """offset + factor number, the number known by its formula."""
+
+    offset: Fraction
+    factor: Fraction
+    number: Formula
+
+    def __init__(self, offset: Fraction, factor: Fraction, number: Formula) -> None:
+        if isinstance(number, Linear):
+            offset, factor = offset + factor * number.offset, factor * number.factor
+            number = number.number
+        object.__setattr__(self, "offset", offset)
+        object.__setattr__(self, "factor", factor)
+        object.__setattr__(self, "number", number)
+
+    def fields(self) -> dict[str, str] | None:
+        """How a certificate writes factor times log; None for anything else."""
+        if self.offset or not isinstance(self.number, Logarithm):
+            return None
+        return {"factor": decimal_text(self.factor), "log": decimal_text(self.number.argument)}
+
+    def ball(self) -> arb:
+        return ball(self.offset) + ball(self.factor) * self.number.ball()
+
+
+def linear(offset: Fraction, factor: Fraction, number: Real) -> Real:
+    """offset + factor number, as simply as it is known."""
+    if isinstance(number, Fraction):
+        return offset + factor * number
+    found = Linear(offset, factor, number)
+    return found.number if (found.offset, found.factor) == (0, 1) else found
+
+
 def exact(
     value: object,
     name: str,

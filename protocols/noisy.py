@@ -13,9 +13,9 @@ from attrs import frozen
 from flint import acb, arb, ctx
 
 from ..exact.number import Real
+from ..mechanisms.laws.contour import vertical_path
 from ..mechanisms.laws.floats import to_float
 from ..mechanisms.laws.law import Law, Moments
-from ..mechanisms.laws.saddle import vertical_path
 from .rounding import RoundedUp
 
 _FEW = 36  # variance of the rounding below which its outcomes are listed

@@ -38,8 +38,8 @@ from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ball, exact, whole
 from ..exact.roots import float_root
 from ..mechanisms.laws.binomial import Binomial
+from ..mechanisms.laws.contour import any_log, vertical_path
 from ..mechanisms.laws.law import Law, Moments
-from ..mechanisms.laws.saddle import any_log, vertical_path
 from ..mechanisms.laws.search import first_within
 
 _EXACT_UP_TO = 32  # users for which all K are tried

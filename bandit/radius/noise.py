@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from ...exact.number import ParameterError, ball
 from ...exact.precision import working_precision
 from ...mechanisms.laws import contour
+from ...mechanisms.laws.contour import vertical_path
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
-from ...mechanisms.laws.saddle import vertical_path
 from .plan import ContinuousLaplace, Noise
 
 _INNER = 112  # of the noise's transform, where terms cancel

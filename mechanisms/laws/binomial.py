@@ -20,7 +20,16 @@ from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
 from ...exact.lazy import special
-from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, log_about
+from ...exact.number import (
+    ExactInput,
+    Formula,
+    ParameterError,
+    Real,
+    ball,
+    exact,
+    linear,
+    log_about,
+)
 from ...exact.precision import refine, working_precision
 from ..fields import parameters
 from ..fields.schema import key
@@ -28,25 +37,15 @@ from ..samplers.bits import RandomBits
 from ..samplers.envelope import Envelope, envelope
 from ..samplers.reals import near_floor
 from . import floats
+from .contour import any_log, vertical_path
 from .finite import FiniteLaw
 from .law import Calibrated, Law, Moments, UndecidedError
-from .saddle import any_log, vertical_path
 
 _MOST_COINS = 4096  # that are counted one by one
 _MOST_TERMS = 2000  # of a tail that is summed
 _GUARD = 16
 _TINY = Fraction(1, 10**250)
 _FEW, _SHORT = 32, 1024  # trials, and bits of a probability, of a table that is quick
-
-
-@frozen
-class _Complement:
-    """1 - probability, the probability known by its formula."""
-
-    probability: Formula
-
-    def ball(self) -> arb:
-        return 1 - self.probability.ball()
 
 
 def _chance(value: ExactInput | Formula) -> Real:
@@ -227,11 +226,7 @@ class Binomial(Law):
 
     @property
     def _failure(self) -> Real:
-        if isinstance(self.success, Fraction):
-            return 1 - self.success
-        if isinstance(self.success, _Complement):
-            return self.success.probability
-        return _Complement(self.success)
+        return linear(Fraction(1), Fraction(-1), self.success)
 
 
 @lru_cache(maxsize=64)

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial, reduce
+from itertools import pairwise
 
 import numpy as np
 from attrs import field, frozen
@@ -29,15 +30,15 @@ from ..samplers.bits import RandomBits
 from ..samplers.envelope import Envelope, envelope
 from ..samplers.geometric import discrete_gaussian_ratio
 from . import floats
+from .contour import any_log, vertical_path
 from .gaussian_gap import gaussian_gap
 from .law import Calibrated, Law, Moments, divided
-from .saddle import any_log, vertical_path
 from .theta import theta, theta_at_zero, theta_variance, tilt
 from .window import transformed
 
 _TABLE = 400  # sigma2 up to which simulated draws come from a table
 _LONGEST_PERIOD = 100_000  # for `periodic_spread`
-_FEW = 8  # so many are added one by one when they are drawn
+_FEW = 8  # so many are drawn, or looked for, one by one
 _NEGLIGIBLE = 1e-13
 _WIDEST = 10**15  # sigma2 of a discrete Gaussian
 _NARROW = 4.0  # standard deviations (in outcomes) below which windows go point by point
@@ -91,7 +92,7 @@ class DiscreteGaussian(Law):
 
     def theta(self, t: arb) -> arb:
         """Enclose sum_x e^(-(x-t)^2/(2 sigma2)); at most theta(0)."""
-        return theta(self.sigma2, acb(t))[0].real
+        return theta(self.sigma2, acb(t)).real
 
     def moments(self) -> Moments:
         return Moments(Enclosure.exactly(0), refine(lambda: theta_variance(self.sigma2)))
@@ -117,7 +118,7 @@ class DiscreteGaussian(Law):
 
     def transform(self, z: acb, analytic: bool = False) -> tuple[acb, acb]:
         s2 = ball(self.sigma2)
-        return s2 * z * z / 2, theta(self.sigma2, s2 * z)[0] / self._total()
+        return s2 * z * z / 2, theta(self.sigma2, s2 * z) / self._total()
 
     def slope(self, z: acb) -> acb:
         return ball(self.sigma2) * z
@@ -233,7 +234,8 @@ class DiscreteGaussianSum(Law):
         gap = self.gaussian_gap()
         if gap < 1e-3 or self.count > _LONGEST_PERIOD:
             return gap
-        return _spread(self, ctx.prec).min(gap)
+        logs = _log_w(self, ctx.prec)
+        return (reduce(arb.max, logs) - reduce(arb.min, logs)).upper().min(gap)
 
     def steepening(self, x: int, shift: int) -> arb:
         """The same for all x, with d = shift.
@@ -289,7 +291,7 @@ class DiscreteGaussianSum(Law):
             limit, gap = near
             return limit.ball(x) * _factor(gap)
         nearest = self._reduced(x)
-        return self._window(nearest, nearest)[0] * self._decay(x, nearest)
+        return super().ball(nearest) * self._decay(x, nearest)
 
     def upper_tail(self, t: int) -> arb:
         if (near := self._near()) is not None:
@@ -301,16 +303,10 @@ class DiscreteGaussianSum(Law):
         if (near := self._near()) is not None:
             limit, gap = near
             return [p * _factor(gap) for p in limit.balls(first, last)]
-        places = [self._reduced(x) for x in range(first, last + 1)]
-        least, greatest = min(places, default=0), max(places, default=-1)
-        if last - first >= self.count // 2 <= _LONGEST_KEPT:  # asked for often, block by block
-            least, table = 0, _period(self, ctx.prec)
-        else:
-            table = self._window(least, greatest)
-        return [
-            table[place - least] * self._decay(x, place)
-            for x, place in zip(range(first, last + 1), places, strict=True)
-        ]
+        xs = range(first, last + 1)
+        places = [self._reduced(x) for x in xs]
+        masses = self._within_period(places)
+        return [p * self._decay(x, k) for x, k, p in zip(xs, places, masses, strict=True)]
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
         with working_precision(START):
@@ -319,16 +315,7 @@ class DiscreteGaussianSum(Law):
             distances = np.abs(np.asarray(xs, dtype=np.int64))
             folded = distances % self.count
             places, index = np.unique(np.minimum(folded, self.count - folded), return_inverse=True)
-            if not places.size:
-                return np.zeros(np.shape(xs))
-            first, last = int(places[0]), int(places[-1])
-            if self.count // 2 <= min(_LONGEST_KEPT, max(_SHORT_KEPT, 2 * places.size)):
-                masses = [_period(self, ctx.prec)[int(place)] for place in places]
-            elif places.size <= 64 and last - first > 64:
-                masses = [self.ball(int(place)) for place in places]
-            else:
-                window = self._window(first, last)
-                masses = [window[int(place) - first] for place in places]
+            masses = self._within_period(places.tolist(), _SHORT_KEPT)
             unit = float(1 / (2 * self.count * self.sigma2))
             logs = np.array([float(p.log().mid()) for p in masses]) + places**2.0 * unit
             return logs[index].reshape(np.shape(xs)) - distances**2.0 * unit
@@ -342,8 +329,8 @@ class DiscreteGaussianSum(Law):
 
     def slope(self, z: acb) -> acb:
         s2 = ball(self.sigma2)
-        value, derivative = theta(self.sigma2, s2 * z)
-        return self.count * s2 * (z + derivative / value)
+        t = s2 * z
+        return self.count * s2 * (z + theta(self.sigma2, t, 1) / theta(self.sigma2, t))
 
     def path(self, t: int, side: int) -> Sequence[acb]:
         saddle, spread = self._tilt(t)
@@ -413,12 +400,23 @@ class DiscreteGaussianSum(Law):
             return arb(1)
         return ((place * place - x * x) / (2 * self.count * ball(self.sigma2))).exp()
 
+    def _within_period(self, places: Sequence[int], least: int = 0) -> list[arb]:
+        """p at these outcomes of [0, count/2]; all are kept if at most `least`, or twice these."""
+        first, last = min(places, default=0), max(places, default=-1)
+        if self.count // 2 <= min(_LONGEST_KEPT, max(least, 2 * len(places))):
+            table, first = _period(self, ctx.prec), 0  # asked for often, block by block
+        elif len(places) <= 64 < last - first:
+            return [super(DiscreteGaussianSum, self).ball(place) for place in places]
+        else:
+            table = self._window(first, last)
+        return [table[place - first] for place in places]
+
     def _window(self, first: int, last: int) -> list[arb]:
         """Enclose p on [first, last] within [0, count/2], a few standard deviations at a time."""
         values: list[arb] = []
         while (x := first + len(values)) <= last:
             deviation = self._tilt(x)[1]
-            if deviation < _NARROW:
+            if deviation < _NARROW or last - x < _FEW:
                 values.append(super().ball(x))
             else:
                 high = min(last, x + int(2 * _HALF_WIDTH * deviation))
@@ -438,12 +436,11 @@ def _term(sigma2: Fraction) -> DiscreteGaussian:
     return DiscreteGaussian(sigma2)
 
 
-@lru_cache(maxsize=16)
-def _spread(law: DiscreteGaussianSum, bits: int) -> arb:
+@lru_cache(maxsize=4)
+def _log_w(law: DiscreteGaussianSum, bits: int) -> list[arb]:
+    """log w(0), ..., log w(count/2), but for a constant: w is even."""
     unit = 1 / (2 * law.count * ball(law.sigma2))
-    period = enumerate(law.balls(0, law.count // 2))  # w is even
-    logs = [p.log() + x * x * unit for x, p in period]
-    return (reduce(arb.max, logs) - reduce(arb.min, logs)).upper()
+    return [p.log() + x * x * unit for x, p in enumerate(law.balls(0, law.count // 2))]
 
 
 @lru_cache(maxsize=4)
@@ -461,14 +458,8 @@ def _is_gaussian(law: DiscreteGaussianSum) -> bool:
 @lru_cache(maxsize=16)
 def _largest_bend(law: DiscreteGaussianSum, shift: int, bits: int) -> arb:
     """The largest e(y - shift) - e(y), e(y) = log w(y)/w(y-1), over a period."""
-    n, half = law.count, law.count // 2
-    unit = 1 / (2 * n * ball(law.sigma2))
-    logs = [p.log() + x * x * unit for x, p in enumerate(law.balls(0, half))]
-
-    def log_w(x: int) -> arb:  # even, period n
-        return logs[min(x % n, -x % n)]
-
-    steps = [log_w(y) - log_w(y - 1) for y in range(n)]
+    n, logs = law.count, [_log_w(law, bits)[law._reduced(x)] for x in range(-1, law.count)]
+    steps = [after - before for before, after in pairwise(logs)]
     return reduce(arb.max, [steps[(y - shift) % n] - steps[y] for y in range(n)]).upper()
 
 
@@ -499,5 +490,4 @@ def _histogram(law: DiscreteGaussianSum) -> Envelope:
 @lru_cache(maxsize=4)
 def _masses(law: DiscreteGaussianSum, reach: int, bits: int) -> list[arb]:
     """p(0), ..., p(reach)."""
-    with working_precision(bits):
-        return law.balls(0, reach)
+    return law.balls(0, reach)

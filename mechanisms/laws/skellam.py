@@ -31,8 +31,8 @@ from ..fields.schema import key
 from ..samplers.bits import RandomBits
 from ..samplers.envelope import Envelope, envelope
 from . import floats
+from .contour import vertical_path
 from .law import Calibrated, Law, Moments
-from .saddle import vertical_path
 
 _SPARE = 24  # bits
 _SMALL, _FAR = 50, 36  # a variance; a square of deviations
@@ -174,7 +174,7 @@ class Skellam(Law):
 def poisson_envelope(rate: Fraction) -> Envelope:
     """The histogram that a Poisson variable of this rational rate > 0 is drawn from.
 
-    p(x) is proportional to rate^x/x!, log-concave with its mode at floor(rate): p(x)/p(x-1) =
+    p(x) = e^(-rate) rate^x/x! is log-concave with its mode at floor(rate): p(x)/p(x-1) =
     rate/x falls, and is at least 1 up to x = rate.
     """
     mode = math.floor(rate)
@@ -183,7 +183,7 @@ def poisson_envelope(rate: Fraction) -> Envelope:
         if x < 0:
             return arb(0)
         with working_precision(ctx.prec + 2 * max(x, mode).bit_length() + 16):
-            logs = x * ball(rate).log() - arb(x + 1).lgamma()
+            logs = x * ball(rate).log() - ball(rate) - arb(x + 1).lgamma()
         return logs.exp()
 
     return envelope(mass, mode, math.isqrt(mode) + 1, (0, None))

@@ -32,7 +32,7 @@ from ...exact.precision import CAP, START, working_precision
 from .bits import RandomBits
 from .coins import below
 from .geometric import geometric_exp
-from .reals import enclosed, is_below
+from .reals import Uniform, enclosed
 
 _UNITS = 64  # B
 _NEGLIGIBLE = 20  # bits: steps end where r is this much smaller than at the mode
@@ -91,7 +91,7 @@ class Envelope:
         return self.draw(bits) - self.draw(bits)
 
     def _under(self, x: int, y: int, bits: RandomBits) -> bool:
-        return is_below(y, self.units, lambda: self.ratio(x), bits)
+        return Uniform(y, self.units).is_below(lambda: self.ratio(x), bits)
 
     def _beyond(self, tail: Tail, bits: RandomBits) -> int | None:
         s = tail.scale
@@ -103,7 +103,7 @@ class Envelope:
             above = tail.weight * -(-1 / ball(s)).expm1() * (-j / ball(s)).exp()
             return self.ratio(x) * arb(2) ** self.units / above
 
-        return x if is_below(bits.take(_UNITS), _UNITS, chance, bits) else None
+        return x if Uniform(bits.take(_UNITS), _UNITS).is_below(chance, bits) else None
 
 
 def envelope(

@@ -14,11 +14,11 @@ from scipy import stats
 from exactdp import Enclosure, ParameterError, UndecidedError
 from exactdp.accounting import compose
 from exactdp.exact import refine, working_precision
-from exactdp.exact.number import Logarithm
+from exactdp.exact.number import Linear, Logarithm
 from exactdp.exact.square_root import SquareRoot
 from exactdp.mechanisms import Binomial
 from exactdp.mechanisms.additive.papers import shuffle_sum
-from exactdp.mechanisms.additive.shuffle import Linear, shuffle, shuffled_sum
+from exactdp.mechanisms.additive.shuffle import shuffle, shuffled_sum
 from exactdp.mechanisms.samplers import SeededBits
 from exactdp.protocols import ShuffleSum
 
