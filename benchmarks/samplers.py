@@ -36,15 +36,15 @@ from exactdp.mechanisms import (
     Skellam,
 )
 from exactdp.mechanisms.additive.papers import InvertedScale
+from exactdp.mechanisms.laws.skellam import poisson_envelope
 from exactdp.mechanisms.samplers import (
     RandomBits,
     SystemBits,
     bernoulli_real,
     rounded,
 )
-from exactdp.mechanisms.samplers.coins import bernoulli, bernoulli_exp, uniform
+from exactdp.mechanisms.samplers.coins import below, bernoulli, coin_exp
 from exactdp.mechanisms.samplers.geometric import geometric
-from exactdp.mechanisms.samplers.unimodal import poisson_envelope
 
 PEER = "opendp"
 TURNS, SECONDS = 3, 0.3
@@ -97,9 +97,9 @@ RATES: Sequence[Rate] = (
     law(FiniteLaw({-3: "1/7", 0: "2/7", 5: "1/2", 6: "1/14"}), "finite, four outcomes"),
     Rate("Poisson, rate 1e6", lambda bits: poisson_envelope(Fraction(10**6)).draw(bits)),
     Rate("geometric, scale 1000", partial(geometric, SCALE)),
-    Rate("uniform below 1e9", partial(uniform, 10**9)),
+    Rate("uniform below 1e9", partial(below, 10**9)),
     Rate("coin, 1/3", partial(bernoulli, Fraction(1, 3))),
-    Rate("coin, e^(-1/3)", partial(bernoulli_exp, Fraction(1, 3))),
+    Rate("coin, e^(-1/3)", partial(coin_exp, 1, 3)),
     Rate("coin, log 2", partial(bernoulli_real, LOG2)),
     Rate("rounding 0.3 to 0..500", partial(rounded, Fraction(3, 10), PRECISION)),
 )

@@ -12,7 +12,6 @@ from .number import (
     brief_text,
     decimal_text,
     exact,
-    mpf,
     whole,
 )
 from .precision import (
@@ -43,7 +42,6 @@ __all__ = [
     "enclose_between",
     "exact",
     "is_over",
-    "mpf",
     "refine",
     "spend",
     "time_left",

@@ -19,7 +19,6 @@ from attrs import frozen
 from flint import arb, fmpq
 
 from .errors import ParameterError as ParameterError
-from .lazy import mpmath
 
 ExactInput: TypeAlias = int | float | str | Fraction | Decimal
 
@@ -36,10 +35,6 @@ class Formula(Protocol):
 
     def ball(self) -> arb:
         """Enclose it at the working precision."""
-        ...
-
-    def mpf(self) -> mpmath.mpf:
-        """Evaluate it at mpmath's current precision."""
         ...
 
 
@@ -67,9 +62,6 @@ class Quotient:
     def ball(self) -> arb:
         return ball(self.numerator) / self.denominator.ball()
 
-    def mpf(self) -> mpmath.mpf:
-        return mpf(self.numerator) / self.denominator.mpf()
-
 
 @frozen
 class Logarithm:
@@ -82,8 +74,39 @@ class Logarithm:
             return ball(self.argument - 1).log1p()  # also where the argument is all but 1
         return ball(self.argument).log()  # also where it is all but 0
 
-    def mpf(self) -> mpmath.mpf:
-        return mpmath.log(mpf(self.argument))
+
+@frozen
+class Linear:
+    """offset + factor number, the number known by its formula."""
+
+    offset: Fraction
+    factor: Fraction
+    number: Formula
+
+    def __init__(self, offset: Fraction, factor: Fraction, number: Formula) -> None:
+        if isinstance(number, Linear):
+            offset, factor = offset + factor * number.offset, factor * number.factor
+            number = number.number
+        object.__setattr__(self, "offset", offset)
+        object.__setattr__(self, "factor", factor)
+        object.__setattr__(self, "number", number)
+
+    def fields(self) -> dict[str, str] | None:
+        """How a certificate writes factor times log; None for anything else."""
+        if self.offset or not isinstance(self.number, Logarithm):
+            return None
+        return {"factor": decimal_text(self.factor), "log": decimal_text(self.number.argument)}
+
+    def ball(self) -> arb:
+        return ball(self.offset) + ball(self.factor) * self.number.ball()
+
+
+def linear(offset: Fraction, factor: Fraction, number: Real) -> Real:
+    """offset + factor number, as simply as it is known."""
+    if isinstance(number, Fraction):
+        return offset + factor * number
+    found = Linear(offset, factor, number)
+    return found.number if (found.offset, found.factor) == (0, 1) else found
 
 
 def exact(
@@ -161,13 +184,6 @@ def ball(value: Real | Decimal | int | arb) -> arb:
     if isinstance(value, (int, Fraction)):
         return arb(fmpq(value.numerator, value.denominator))
     return value if isinstance(value, arb) else value.ball()
-
-
-def mpf(value: Real | int) -> mpmath.mpf:
-    """Evaluate an exact real at mpmath's current precision."""
-    if isinstance(value, (int, Fraction)):
-        return mpmath.mpf(value.numerator) / value.denominator
-    return value.mpf()
 
 
 def log_about(value: Fraction) -> float:

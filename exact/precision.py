@@ -1,9 +1,9 @@
 """Working precision, and how it rises by itself until an enclosure is narrow enough.
 
-The precisions of FLINT and mpmath are settings of their modules, for all threads at once. They are
-changed in one place, `working_precision` and `working_digits`, and restored there; everything that
-computes with balls runs inside it. Threads take turns at it: digits are the same in any of them,
-and nothing is lost, since the interpreter lets only one compute anyway.
+FLINT's precision is a setting of the module, for all threads at once. It is changed in one place,
+`working_precision`, and restored there; everything that computes with balls runs inside it. Threads
+take turns at it: digits are the same in any of them, and nothing is lost, since the interpreter
+lets only one compute anyway.
 """
 
 from __future__ import annotations
@@ -11,17 +11,15 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from decimal import Context, Decimal
 from fractions import Fraction
 from threading import RLock
-from typing import Any
 
 from flint import arb, ctx
 
 from .budget import OutOfTimeError, spend
 from .enclosure import Enclosure
-from .lazy import mpmath
 
 WIDTH = Fraction(1, 10**12)  # the relative width that every result meets unless it says otherwise
 START = 96  # bits
@@ -43,34 +41,15 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-class _Setting:
-    """The precision of a module, which one thread at a time changes and computes with."""
-
-    def __init__(self, module: Callable[[], Any]) -> None:
-        self._module = module
-
-    @contextmanager
-    def at(self, bits: int) -> Iterator[None]:
-        with _turn:
-            module = self._module()
-            before, module.prec = module.prec, bits
-            try:
-                yield
-            finally:
-                module.prec = before
-
-
-_BALLS, _FLOATS = _Setting(lambda: ctx), _Setting(lambda: mpmath.mp)
-
-
-def working_precision(bits: int) -> AbstractContextManager[None]:
+@contextmanager
+def working_precision(bits: int) -> Iterator[None]:
     """Compute with balls of this many bits inside the block."""
-    return _BALLS.at(bits)
-
-
-def working_digits(digits: int) -> AbstractContextManager[None]:
-    """Compute with this many digits of mpmath inside the block."""
-    return _FLOATS.at(mpmath.libmp.dps_to_prec(digits))
+    with _turn:
+        before, ctx.prec = ctx.prec, bits
+        try:
+            yield
+        finally:
+            ctx.prec = before
 
 
 def enclose(value: arb) -> Enclosure:

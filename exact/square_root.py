@@ -8,8 +8,7 @@ from fractions import Fraction
 from attrs import frozen
 from flint import arb
 
-from .lazy import mpmath
-from .number import ball, mpf
+from .number import ball
 
 
 @frozen
@@ -21,10 +20,6 @@ class SquareRoot:
     def ball(self) -> arb:
         """Enclose it at the working precision."""
         return ball(self.square).sqrt()
-
-    def mpf(self) -> mpmath.mpf:
-        """Evaluate it at mpmath's current precision."""
-        return mpmath.sqrt(mpf(self.square))
 
     def __float__(self) -> float:
         return math.sqrt(self.square)

@@ -21,7 +21,6 @@ from attrs import Factory, field, frozen
 from ..exact.number import ParameterError
 from .fields import parameters
 from .fields.schema import INNER, Calibrated, key
-from .laws.closed_forms import table_of
 from .laws.finite import FiniteLaw
 from .laws.law import Law
 from .pairs.pair import FinitePair, Pair, ResponsePair
@@ -185,7 +184,7 @@ class AdditiveNoise:
         *Finite p of no proved shape*, and *anything reduced mod m*: every d counts. Mod m, a shift
         by m - d is one by -d, which is the mirror image's shift by d: up to m/2 is all there is.
         """
-        if (table := table_of(self.law)) is not None:
+        if (table := self.law.listed()) is not None:
             every = range(self.farthest, 0, -1)
             worst = [self.sensitivity] if table.log_concave and not self.modulus else every
             return chain.from_iterable(_both(self._finite_pair(table, d)) for d in worst)

@@ -12,11 +12,10 @@ from collections.abc import Callable, Sequence
 from attrs import frozen
 from flint import acb, arb, ctx
 
-from ..exact.lazy import mpmath
-from ..exact.number import Real, mpf
-from ..exact.precision import working_digits
+from ..exact.number import Real
+from ..mechanisms.laws.contour import vertical_path
+from ..mechanisms.laws.floats import to_float
 from ..mechanisms.laws.law import Law, Moments
-from ..mechanisms.laws.saddle import vertical_path
 from .rounding import RoundedUp
 
 _FEW = 36  # variance of the rounding below which its outcomes are listed
@@ -48,13 +47,6 @@ class NoisyRounding(Law):
     def mirrored(self) -> Law:
         return NoisyRounding(self.noise.mirrored(), self.rounded.mirrored())
 
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        """A sum over the outcomes of the rounding: for few trials."""
-        with working_digits(digits + 15):
-            outcomes = range(self.rounded.trials + 1)
-            parts = (self.rounded.pmf(b, digits) * self.noise.pmf(x - b, digits) for b in outcomes)
-            return mpmath.fsum(parts)
-
     def ball(self, x: int) -> arb:
         if self._is_few:
             return self._listed(lambda low, high: self.noise.balls(x - high, x - low)[::-1])
@@ -83,7 +75,7 @@ class NoisyRounding(Law):
         return None if slope is None else slope + self.rounded.slope(z)
 
     def path(self, t: int, side: int) -> Sequence[acb]:
-        low, high = (None if end is None else float(mpf(end)) for end in self.mgf_domain)
+        low, high = (None if end is None else to_float(end) for end in self.mgf_domain)
         left, right = (-60 if low is None else low), (60 if high is None else high)
         for _ in range(50):  # K' grows: bisect K'(s) = t
             middle = (left + right) / 2

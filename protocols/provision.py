@@ -33,7 +33,7 @@ from ..exact.precision import refine
 from ..exact.roots import first_met_near
 from ..mechanisms.additive.protocol import SumProtocol, Trust, missing_users
 from ..mechanisms.additive.relaxed import largest_loss_of_noise
-from ..mechanisms.laws.closed_forms import Gaussians
+from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 from ..mechanisms.laws.discrete_laplace import PolyaDifference
 from ..mechanisms.laws.law import Law
 
@@ -144,6 +144,6 @@ def _provision(protocol: SumProtocol, missing: int, changed: str, share: Law) ->
 
 
 def _gap(law: Law) -> Enclosure:
-    if not isinstance(law, Gaussians):
+    if not isinstance(law, DiscreteGaussian | DiscreteGaussianSum):
         return Enclosure.unknown()
     return Enclosure(Fraction(0), refine(law.gaussian_gap).upper)

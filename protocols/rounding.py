@@ -35,13 +35,11 @@ from attrs import frozen
 from flint import acb, arb, arb_poly
 
 from ..exact.enclosure import Enclosure
-from ..exact.lazy import mpmath
-from ..exact.number import ExactInput, ball, exact, mpf, whole
-from ..exact.precision import working_digits
+from ..exact.number import ExactInput, ball, exact, whole
 from ..exact.roots import float_root
 from ..mechanisms.laws.binomial import Binomial
+from ..mechanisms.laws.contour import any_log, vertical_path
 from ..mechanisms.laws.law import Law, Moments
-from ..mechanisms.laws.saddle import any_log, vertical_path
 from ..mechanisms.laws.search import first_within
 
 _EXACT_UP_TO = 32  # users for which all K are tried
@@ -85,19 +83,6 @@ class RoundedUp(Law):
     def mirrored(self) -> RoundedUp:
         return RoundedUp(tuple((1 - f, count) for f, count in self.fractions))
 
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        """By multiplying out the generating function: for few trials."""
-        if not 0 <= x <= self.trials:
-            return mpmath.mpf(0)
-        with working_digits(digits + 15 + 2 * len(str(self.trials))):
-            masses = [mpmath.mpf(1)]
-            for f, count in self.fractions:
-                up = mpf(f)
-                for _ in range(count):
-                    stay = [(1 - up) * p for p in masses] + [mpmath.mpf(0)]
-                    masses = [p + up * q for p, q in zip(stay, [0, *masses], strict=True)]
-            return masses[x]
-
     def ball(self, x: int) -> arb:
         if x == 0:
             return self._all([1 - f for f, _ in self.fractions])
@@ -105,21 +90,11 @@ class RoundedUp(Law):
             return self._all([f for f, _ in self.fractions])
         return super().ball(x)
 
-    def balls(self, low: int, high: int) -> list[arb]:
+    def _run(self, first: int, last: int) -> list[arb]:
         if self.trials > _SHORT:
-            return [self.ball(x) for x in range(low, high + 1)]
+            return super()._run(first, last)
         powers = (arb_poly([ball(1 - f), ball(f)]) ** count for f, count in self.fractions)
-        coefficients = reduce(arb_poly.__mul__, powers, arb_poly([1])).coeffs()
-        within = (
-            coefficients[x] if 0 <= x <= self.trials else arb(0) for x in range(low, high + 1)
-        )
-        return list(within)
-
-    def upper_tail(self, t: int) -> arb:
-        return self.ball(t) if t == self.trials else super().upper_tail(t)
-
-    def lower_tail(self, t: int) -> arb:
-        return self.ball(0) if t == 0 else super().lower_tail(t)
+        return reduce(arb_poly.__mul__, powers, arb_poly([1])).coeffs()[first : last + 1]
 
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
         logs = (n * _bernoulli(f, z).log(analytic=analytic) for f, n in self.fractions)

@@ -12,6 +12,8 @@ from flint import arb
 from mpmath import mpf
 
 from exactdp import Enclosure
+from exactdp.exact.number import Formula
+from exactdp.exact.precision import working_precision
 
 Pmf = Callable[[int], mpf]
 
@@ -20,6 +22,12 @@ def real(value: Fraction | int | str) -> mpf:
     """An exact number at the current precision."""
     number = Fraction(value)
     return mpf(number.numerator) / number.denominator
+
+
+def known(formula: Formula) -> mpf:
+    """A number that is known by its formula, at the current precision."""
+    with working_precision(mpmath.mp.prec + 32):
+        return mpf(formula.ball().mid().str(mpmath.mp.dps + 5, radius=False))
 
 
 def discrete_gaussian(sigma2: Fraction | int | str) -> Pmf:

@@ -23,7 +23,7 @@ from ..accounting.composition.composed import compose
 from ..common.suggest import one_of
 from ..exact.number import ParameterError, decimal_text, exact, whole
 from ..mechanisms.fields.schema import Calibrated
-from ..mechanisms.laws.closed_forms import Gaussians
+from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.pairs.pair import FinitePair
 from ..mechanisms.sampled import Sampled
@@ -199,7 +199,7 @@ def _family(
             largest=Fraction(_MOST_USES),
         )
     law = getattr(build(Fraction(kind.start)), "law", None)
-    terms = law.gaussians if isinstance(law, Gaussians) else None
+    terms = law.gaussians if isinstance(law, DiscreteGaussian | DiscreteGaussianSum) else None
     more = keys.keys() - {*kind.defaults, *(_ADDED if kind.falls else {"categories", "shuffled"})}
     moved = max(float(exact(keys.get(key, "1"), key)) for key in _NORMS)
     rate = float(exact(keys.get("poisson", "1"), "poisson"))

@@ -12,7 +12,7 @@ above its tangents at a and b. With c near K' the bound is sharp as b -> a.
 coefficients on [a, b] (those of the denominator are positive; where a = 1 both are divided by t).
 Intervals are halved while that exceeds the best lower bound found.
 
-*To infinity*, D_a/a <= (sup L)/a where the loss is bounded; else `ZCDPTail`.
+*To infinity*, D_a/a <= (sup L)/a where the loss is bounded; else `Law.zcdp_tail`.
 
 *In closed form.* Let M be an even entire function of order 1 in u = a - 1/2, with zeros iv, v real,
 only. It is M(0) times the product of all 1 + u^2/v^2, so that K is concave in u^2 = a(a-1) + 1/4;
@@ -42,7 +42,6 @@ from ...exact.enclosure import Enclosure
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import enclose
-from ...mechanisms.laws.closed_forms import ClosedZCDP, Gaussians, RationalRenyi, ZCDPTail
 from ...mechanisms.pairs.pair import MixturePair, Pair, SampledPair, TwoWayPair
 from ...mechanisms.pairs.shift_pair import ShiftPair
 from ..losses.law import LaplaceLoss
@@ -133,18 +132,13 @@ def _limit(pair: Pair) -> Fraction:
     if isinstance(pair, MixturePair):
         return max(_limit(one) for _, one in pair.parts)
     plain = pair.facing if isinstance(pair, SampledPair) and pair.removing else pair
-    if not (isinstance(plain, ShiftPair) and isinstance(plain.law, Gaussians)):
-        return Fraction(0)
-    return plain.shift**2 / (2 * plain.law.gaussians * plain.law.sigma2)
+    return plain.law.gaussian_rho(plain.shift) if isinstance(plain, ShiftPair) else Fraction(0)
 
 
 def _of_law(pair: ShiftPair) -> Enclosure:
     """What its law tells by itself."""
-    law = pair.law
-    if isinstance(law, RationalRenyi):
-        return Enclosure.exactly(law.zcdp_exact(pair.shift))
-    closed = law.zcdp_closed(pair.shift) if isinstance(law, ClosedZCDP) else None
-    return bracket(pair) if closed is None else enclose(closed)
+    closed = pair.law.zcdp_closed(pair.shift)
+    return bracket(pair) if closed is None else closed
 
 
 def joint(pairs: Sequence[tuple[Pair, int]]) -> Enclosure:
@@ -193,10 +187,7 @@ def _sums(pair: Pair) -> _Sums:
 
     def tail(order: Fraction) -> arb:
         """Also at most that of the pair that is faced: its supremum, or the tail that is proved."""
-        bound = (largest / ball(order)).min(most)
-        if isinstance(noise, ZCDPTail):
-            bound = bound.min(noise.zcdp_tail(order, plain.shift))
-        return bound
+        return (largest / ball(order)).min(most).min(noise.zcdp_tail(order, plain.shift))
 
     return _Sums(lambda order: shared_sums(pair, ctx.prec).summed(order, 2), tail)
 

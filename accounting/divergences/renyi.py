@@ -28,7 +28,6 @@ from flint import acb, arb, ctx
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import enclose, enclose_between
-from ...mechanisms.laws.closed_forms import RationalRenyi
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError, unit_parameter
 from ...mechanisms.pairs.pair import MixturePair, Pair, SampledPair, TwoWayPair
@@ -118,7 +117,7 @@ def _of_shift(pair: ShiftPair, order: Fraction) -> Enclosure:
     takes_long = isinstance(law, DiscreteGaussianSum) and law.count * law.sigma2 > _LONG
     if takes_long and (near := bracket(pair, order)).is_within(CLOSE):
         return near
-    if isinstance(law, RationalRenyi) and (known := law.renyi_exact(order, pair.shift)) is not None:
+    if (known := law.renyi_exact(order, pair.shift)) is not None:
         return Enclosure.exactly(known)
     try:
         return _from_sum(shared_sums(pair, ctx.prec).at(order), order)

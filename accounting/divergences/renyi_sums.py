@@ -13,7 +13,7 @@ As |L| <= |l| on either side, what lies outside is
 Removing: r <= c e^l, c = q + (1-q) e^-m, makes it at most c^a times the sum of A^a B^(1-a) l^j.
 Where the loss is bounded, that is at most e^((a-1) sup l) (sup l)^j A(left). Elsewhere neighbouring
 terms t(y-1)/t(y) have the ratio exp(-s(y) + (a-1)(s(y-d) - s(y))), s(y) = log p(y)/p(y-1); s falls
-(log-concavity) and `BoundedCurvature.steepening` bounds the bracket for all y <= low: a geometric
+(log-concavity) and `Law.steepening` bounds the bracket for all y <= low: a geometric
 series. As l(y-1)/l(y) <= 1 + steepening/l(low), each power is one more factor in the ratio.
 Adding: r >= 1 - q makes it at most (1-q)^(1-a) log(1/(1-q))^j A(left).
 
@@ -41,7 +41,6 @@ from ...exact.budget import spend
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.roots import first_met_near
-from ...mechanisms.laws.closed_forms import BoundedCurvature, ClosedRenyi
 from ...mechanisms.pairs.pair import Pair, SampledPair
 from ...mechanisms.pairs.shift_pair import ShiftPair
 from ..losses.of_pair import closed_law, listed_between, listed_law, two_way, window_of
@@ -135,7 +134,7 @@ class RenyiSums:
         law, closed = self.law, closed_law(self.pair)
         if closed is not None:
             return closed.transform(acb(ball(order - 1))).real
-        return law.renyi_sum(ball(order), self.shift) if isinstance(law, ClosedRenyi) else None
+        return law.renyi_sum(ball(order), self.shift)
 
     def _by_binomial(self, order: Fraction) -> arb | None:
         if not self.removing or order.denominator != 1 or order > _LARGEST_WHOLE:
@@ -177,8 +176,6 @@ class RenyiSums:
         else:
             if not (law.log_concave and loss > 0):
                 return arb.pos_inf()
-            if not isinstance(law, BoundedCurvature):
-                raise NotImplementedError(f"{law} has no bound on its second differences")
             least, growth = loss, law.steepening(low, self.shift)
             ratio = (rise * growth - (self.log(low + 1) - self.log(low))).exp()
             ratio *= (1 + growth / loss) ** power

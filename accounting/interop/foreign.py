@@ -36,7 +36,7 @@ from flint import arb
 from ...exact import Enclosure, OutOfTimeError, ParameterError, ball, enclose, working_precision
 from ...mechanisms.additive.vector import VectorNoise, vector
 from ...mechanisms.continuous import ContinuousNoise, Shape, continuous
-from ...mechanisms.laws.closed_forms import Gaussians
+from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 from ...mechanisms.laws.skellam import Skellam
 from ..composition.composed import Composition
 from ..methods.comparison import EXACT, METHODS, DoesNotApplyError, Method
@@ -147,7 +147,7 @@ def published_renyi(mechanism: VectorNoise) -> _Curve:
     square, total = ball(Fraction(reach.largest_square)), ball(Fraction(reach.largest_sum))
     if isinstance(law, Skellam):
         return partial(_skellam, ball(law.variance), square, total)
-    if not isinstance(law, Gaussians):
+    if not isinstance(law, DiscreteGaussian | DiscreteGaussianSum):
         raise DoesNotApplyError("it is of Skellam and discrete Gaussian noise")
     tau = gaussians_tau(law.gaussians, law.sigma2)
     if law.gaussians > 1 and reach.dimension is None:

@@ -129,7 +129,7 @@ class GaussianLoss(LossLaw):
             sign = -1 if d % 2 and int(turns) % 2 else 1
             return self.transform(s - acb(0, period * turns)) * sign
         square = (s * (s + 1) * (d * d) / (2 * ball(sigma2))).exp()
-        return square * theta(sigma2, (s + 1) * d)[0] / theta_at_zero(sigma2, ctx.prec)
+        return square * theta(sigma2, (s + 1) * d) / theta_at_zero(sigma2, ctx.prec)
 
 
 @frozen(eq=False)

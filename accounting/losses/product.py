@@ -30,7 +30,6 @@ from ...losses.cells import on_lattice
 from ...losses.lattice import Charged
 from ...losses.planning import Sketch, Sketches
 from ...mechanisms import AdditiveNoise, Mechanism, Pair, ShiftPair
-from ...mechanisms.laws.closed_forms import table_of
 from ...mechanisms.mechanism import OnePair
 from ...mechanisms.pairs.pair import MixturePair, Reducible, SampledPair, TwoWayPair
 from ...mechanisms.pairs.shift_pair import WrappedPair
@@ -277,7 +276,7 @@ def _factor(use: Use, log_delta: float) -> Factor:
         return Factor((pair,), times)
     if isinstance(inner, AdditiveNoise) and inner.modulus and inner.law.shape_is_proved:
         law, farthest, modulus = inner.law, inner.farthest, inner.modulus
-        if farthest == 0 or table_of(law) is not None:
+        if farthest == 0 or law.listed() is not None:
             return _ranked(mechanism, times)
         # every pair is post-processing of one of these
         plain = tuple(likewise(mechanism, AdditiveNoise(law, farthest)).pairs())

@@ -49,7 +49,7 @@ from ...exact.budget import OutOfTimeError, spend
 from ...exact.precision import WIDTH, enclose, working_precision
 from ...mechanisms import AdditiveNoise, Mechanism, RandomizedResponse
 from ...mechanisms.fields import parameters
-from ...mechanisms.laws.closed_forms import AttainsLimit
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ..composition import divergence
 from ..composition.composed import Composition, Use
 from ..composition.loss_grid import GridPLD, composed, composition_laws, on_grid
@@ -272,7 +272,5 @@ def _limit(mechanism: Mechanism) -> Fraction | None:
         return mechanism.epsilon if mechanism.delta == 0 else None
     if not isinstance(mechanism, AdditiveNoise) or mechanism.modulus is not None:
         return None
-    limit = mechanism.law.loss_limit(mechanism.sensitivity)
-    return (
-        limit if isinstance(mechanism.law, AttainsLimit) and isinstance(limit, Fraction) else None
-    )
+    law, limit = mechanism.law, mechanism.law.loss_limit(mechanism.sensitivity)
+    return limit if isinstance(law, DiscreteLaplace) and isinstance(limit, Fraction) else None

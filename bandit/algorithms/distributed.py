@@ -17,9 +17,9 @@ from flint import arb
 
 from ...exact.number import ball
 from ...mechanisms.additive import papers
-from ...mechanisms.additive.preset import log_2t
+from ...mechanisms.additive.papers import log_2t
 from ...mechanisms.additive.protocol import SumProtocol
-from ...mechanisms.laws.certain import certain_ceiling
+from ...mechanisms.laws.search import certain_ceiling
 from ...verify.guarantee import ZCDP, Guarantee, PureDP, RenyiDP
 from ..evidence import Demand
 from ..lower_bound import Barrier

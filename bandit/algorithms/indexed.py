@@ -25,12 +25,11 @@ from fractions import Fraction
 from attrs import evolve
 
 from ...exact.number import ball
-from ...mechanisms.additive.papers import laplace_accuracy, laplace_share
-from ...mechanisms.additive.preset import least_precision
+from ...mechanisms.additive.papers import laplace_accuracy, laplace_share, least_precision
 from ...mechanisms.additive.protocol import SumProtocol, Trust
-from ...mechanisms.laws.certain import certain_ceiling
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
+from ...mechanisms.laws.search import certain_ceiling
 from ...verify.guarantee import PureDP
 from ..evidence import Demand
 from ..lower_bound import Barrier

@@ -26,11 +26,11 @@ from functools import lru_cache
 from flint import arb
 
 from ...exact.number import ball
-from ...mechanisms.additive.preset import least_precision, log_2t
+from ...mechanisms.additive.papers import least_precision, log_2t
 from ...mechanisms.additive.protocol import SumProtocol
-from ...mechanisms.laws.certain import certain_ceiling
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.law import Law
+from ...mechanisms.laws.search import certain_ceiling
 from ...mechanisms.laws.skellam import Skellam
 from ...verify.calibration import calibrate
 from ...verify.families import choose

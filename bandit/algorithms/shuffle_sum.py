@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ...exact.number import ball
 from ...mechanisms.additive.protocol import SumProtocol
 from ...mechanisms.laws.binomial import Binomial
-from ...mechanisms.laws.certain import certain_ceiling
+from ...mechanisms.laws.search import certain_ceiling
 from ...verify.guarantee import ApproxDP
 from ..evidence import Demand
 from ..radius.paper import shuffle_radius, shuffle_variance

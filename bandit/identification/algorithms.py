@@ -22,7 +22,7 @@ from attrs import evolve
 
 from ...exact.number import ball
 from ...mechanisms.additive.protocol import Trust
-from ...mechanisms.laws.certain import certain_ceiling
+from ...mechanisms.laws.search import certain_ceiling
 from ..algorithms.algorithm import Algorithm
 from ..algorithms.indexed import DIST_DP_KLUCB, DP_KLUCB, KL_UCB, from_first, laplace_release
 from ..algorithms.indexed_gaussian import (

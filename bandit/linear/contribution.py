@@ -23,8 +23,7 @@ from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
 from ...exact.number import ExactInput, ParameterError, whole
-from ...mechanisms.additive.coordinate_rounding import Stochastic
-from ...mechanisms.additive.grid import fraction_bits, on_grid
+from ...mechanisms.additive.coordinate_rounding import Stochastic, fraction_bits, on_grid
 from ...mechanisms.laws.arrays import draw_array
 from ...mechanisms.laws.law import Law
 from ...mechanisms.samplers.bits import RandomBits

@@ -84,7 +84,7 @@ from numpy.typing import NDArray
 
 from ...exact.number import ball
 from ...exact.precision import lower_float, upper_float, working_precision
-from ...mechanisms.additive.grid import fraction_bits
+from ...mechanisms.additive.coordinate_rounding import fraction_bits
 from ...verify.certificate import MismatchError
 from .contribution import MATRIX
 from .noise import error_bound, matrix_bound

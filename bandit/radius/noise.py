@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from ...exact.number import ParameterError, ball
 from ...exact.precision import working_precision
 from ...mechanisms.laws import contour
-from ...mechanisms.laws.closed_forms import ClosedDifference
+from ...mechanisms.laws.contour import vertical_path
+from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
-from ...mechanisms.laws.saddle import vertical_path
 from .plan import ContinuousLaplace, Noise
 
 _INNER = 112  # of the noise's transform, where terms cancel
@@ -72,7 +72,7 @@ def tails(noise: Noise | None, depth: int) -> Tails:
             if not law.shape_is_proved:
                 raise ParameterError(f"noises must be of proved shape, got {law}")
         limit = laws[0].loss_limit(1)
-        if len(laws) == 1 and limit is not None and isinstance(laws[0], ClosedDifference):
+        if len(laws) == 1 and limit is not None and isinstance(laws[0], DiscreteLaplace):
             first = math.ceil(float((1 / ball(limit)).mid()) / 4)
         else:
             first = math.ceil(_deviation(laws) / 4)
@@ -195,7 +195,7 @@ class _Sum:
 
 def _difference(laws: tuple[Law, ...]) -> Callable[[int], arb]:
     """t -> P(Y >= t): in closed form, else by `laws.contour`."""
-    if len(laws) == 1 and isinstance(laws[0], ClosedDifference):
+    if len(laws) == 1 and isinstance(laws[0], DiscreteLaplace):
         return laws[0].difference_tail
     deviation = _deviation(laws)
     summed = _Sum(laws, True, deviation)

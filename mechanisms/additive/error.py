@@ -21,8 +21,9 @@ from fractions import Fraction
 from flint import acb, arb, ctx
 
 from ...exact.enclosure import Enclosure
-from ...exact.number import ExactInput, exact, mpf, whole
+from ...exact.number import ExactInput, exact, whole
 from ...exact.precision import WIDTH, refine, working_precision
+from ..laws.floats import to_float
 from ..laws.law import Law
 from ..laws.search import first_within
 from .protocol import SumProtocol
@@ -200,7 +201,7 @@ def chernoff(law: Law, t: int, side: int) -> arb:
     if far <= 0 or variance <= 0:
         return arb(1)
     end = law.mgf_domain[side > 0]
-    inside = _STEEPEST if end is None else abs(float(mpf(end))) * 15 / 16
+    inside = _STEEPEST if end is None else abs(to_float(end)) * 15 / 16
     s = arb(side * min(far / variance, _DEVIATIONS / variance**0.5, inside, _STEEPEST))
     with working_precision(ctx.prec + 2 * abs(t).bit_length() + 24):
         exponent, factor = law.transform(acb(s))

@@ -10,8 +10,8 @@ a simulator SIM and a post-processing POST with, for every input y of sum Sigma(
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from decimal import ROUND_CEILING
 from fractions import Fraction
 
 from attrs import field, frozen
@@ -19,6 +19,7 @@ from flint import arb
 
 from ...exact.number import ExactInput, ParameterError, ball, exact
 from ...exact.precision import refine
+from ...exact.rounding import to_digits
 from ..laws.law import Law
 from ..mechanism import RandomizedResponse
 from .protocol import SumProtocol
@@ -95,7 +96,4 @@ def _rounded_up(compute: Callable[[], arb]) -> Fraction:
     found = refine(compute, width=_WIDTH)
     if not found.is_within(_WIDTH):
         raise ParameterError(f"the pure epsilon of the noise is known to {found} only")
-    upper = Fraction(found.upper)
-    places = _DIGITS - math.floor(math.log10(upper)) - 1
-    unit = Fraction(10) ** -places
-    return math.ceil(upper / unit) * unit
+    return to_digits(Fraction(found.upper), _DIGITS, ROUND_CEILING)

@@ -17,23 +17,20 @@ from attrs import field, frozen
 from flint import arb
 
 from ...exact.enclosure import Enclosure
-from ...exact.lazy import mpmath
 from ...exact.number import (
     ExactInput,
     Formula,
+    Linear,
     Logarithm,
     ParameterError,
     Real,
-    ball,
-    decimal_text,
     exact,
-    mpf,
+    linear,
     whole,
 )
 from ..fields import parameters
 from ..laws.binomial import Binomial
-from ..laws.certain import certain_floor
-from ..laws.search import first_within
+from ..laws.search import certain_floor, first_within
 from ..mechanism import AdditiveNoise
 from .protocol import missing_users
 
@@ -42,38 +39,6 @@ if TYPE_CHECKING:
 
 
 _STATED = 96
-
-
-@frozen
-class Linear:
-    """offset + factor number, the number known by its formula."""
-
-    offset: Fraction
-    factor: Fraction
-    number: Formula
-
-    def __init__(self, offset: Fraction, factor: Fraction, number: Formula) -> None:
-        if isinstance(number, Linear):
-            offset, factor = offset + factor * number.offset, factor * number.factor
-            number = number.number
-        object.__setattr__(self, "offset", offset)
-        object.__setattr__(self, "factor", factor)
-        object.__setattr__(self, "number", number)
-
-    def fields(self) -> dict[str, str] | None:
-        """How a certificate writes factor times log; None for anything else."""
-        if self.offset or not isinstance(self.number, Logarithm):
-            return None
-        return {
-            "factor": decimal_text(self.factor),
-            "log": decimal_text(self.number.argument),
-        }
-
-    def ball(self) -> arb:
-        return ball(self.offset) + ball(self.factor) * self.number.ball()
-
-    def mpf(self) -> mpmath.mpf:
-        return mpf(self.offset) + mpf(self.factor) * self.number.mpf()
 
 
 def _success(value: ExactInput | Formula) -> Real:
@@ -150,14 +115,12 @@ class ShuffleSum:
                 f"messages must be {present * self.messages_per_user}, "
                 f"{self.messages_per_user} of each user, got {count}"
             )
-        return _minus(ones, self.mean(dropout))
+        return linear(Fraction(ones), Fraction(-1), self.mean(dropout))
 
     def mean(self, dropout: ExactInput = 0) -> Real:
         """E B, which the analyzer subtracts: tau/2 where the paper states it."""
         trials = self.total_noise(missing_users(self.users, dropout)).trials
-        if isinstance(self.success, Fraction):
-            return trials * self.success
-        return Linear(Fraction(0), Fraction(trials), self.success)
+        return linear(Fraction(0), Fraction(trials), self.success)
 
     def error_variance(self, dropout: ExactInput = 0) -> Enclosure:
         """The variance of the error B - E B, which depends on no input."""
@@ -178,8 +141,8 @@ class ShuffleSum:
     def _beyond(self, far: Fraction, dropout: ExactInput) -> Callable[[], arb]:
         law, mean = self.total_noise(missing_users(self.users, dropout)), self.mean(dropout)
         # the outcomes that are outside: k > mean + far, k < mean - far
-        above = _floor(lambda: ball(mean) + ball(far), _plus(mean, far)) + 1
-        below = -_floor(lambda: ball(far) - ball(mean), _plus(mean, -far, -1)) - 1
+        above = _floor(linear(far, Fraction(1), mean)) + 1
+        below = -_floor(linear(far, Fraction(-1), mean)) - 1
         return lambda: law.upper_tail(above) + law.lower_tail(below)
 
 
@@ -215,17 +178,7 @@ def shuffle(messages: Iterable[Sequence[int]], bits: RandomBits) -> tuple[int, .
     return tuple(every)
 
 
-def _floor(compute: Callable[[], arb], exactly: Fraction | None) -> int:
-    """The floor of a number that is perhaps rational."""
-    return certain_floor(compute, "a whole number") if exactly is None else math.floor(exactly)
-
-
-def _plus(value: Real, added: Fraction, sign: int = 1) -> Fraction | None:
-    """sign (value + added) where that is rational."""
-    return sign * (value + added) if isinstance(value, Fraction) else None
-
-
-def _minus(ones: int, mean: Real) -> Real:
-    if isinstance(mean, Fraction):
-        return ones - mean
-    return Linear(Fraction(ones), Fraction(-1), mean)
+def _floor(value: Real) -> int:
+    if isinstance(value, Fraction):
+        return math.floor(value)
+    return certain_floor(value.ball, "a whole number")

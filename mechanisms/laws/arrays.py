@@ -24,22 +24,20 @@ from fractions import Fraction
 from functools import lru_cache, partial
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import field, frozen
 from flint import arb
 from numpy.typing import NDArray
 
-from ...exact.enclosure import UndecidedError
 from ...exact.number import ExactInput, ParameterError, whole
 from ...exact.precision import working_precision
 from ..samplers.bits import RandomBits
-from ..samplers.reals import enclosed
+from ..samplers.reals import Uniform, enclosed
 from .law import Law
 
 _DIGITS = 63  # of U, drawn at once: their bounds fit into 64 bits, 2^63 as well
 _GUARD = 64  # bits with which the table is computed, beyond these
 _CHUNK = 1 << 16  # draws made together: what they need stays in the processor's cache
 _LONGEST = 1 << 20  # outcomes of a table; wider laws are drawn one by one
-_MOST = 1 << 15  # digits of U: enclosures that do not narrow must not go on for ever
 
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
@@ -105,37 +103,17 @@ class Inversion:
         place = np.searchsorted(self.low, u, side="right")  # the first with u < low
         found = place + self.first
         for index in np.flatnonzero((u < self.before[place]) | (place == len(self.low))):
-            known = _Uniform(int(u[index]), self.digits)
+            known = Uniform(int(u[index]), self.digits)
             found[index] = self._resolved(int(found[index]), known, bits)
         return found
 
-    def _resolved(self, x: int, uniform: _Uniform, bits: RandomBits) -> int:
+    def _resolved(self, x: int, uniform: Uniform, bits: RandomBits) -> int:
         """The x with F(x - 1) <= U < F(x), from a guess on."""
-        while uniform.below(partial(self.cdf, x - 1), bits):
+        while uniform.is_below(partial(self.cdf, x - 1), bits):
             x -= 1
-        while not uniform.below(partial(self.cdf, x), bits):
+        while not uniform.is_below(partial(self.cdf, x), bits):
             x += 1
         return x
-
-
-@define
-class _Uniform:
-    """U in [u, u + 1) 2^-seen: what is known of it, which stays known when more is drawn."""
-
-    u: int
-    seen: int
-
-    def below(self, bound: Callable[[], arb], bits: RandomBits) -> bool:
-        """Is U < bound?"""
-        while self.seen <= _MOST:
-            low, high = enclosed(bound, self.seen)
-            if self.u < low:
-                return True
-            if self.u >= high:
-                return False
-            more = max(self.seen, _DIGITS)
-            self.u, self.seen = (self.u << more) | bits.take(more), self.seen + more
-        raise UndecidedError(f"a distribution function is not enclosed to {_MOST} bits")
 
 
 @lru_cache(maxsize=8)

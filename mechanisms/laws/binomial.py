@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
+from itertools import accumulate
+from operator import mul
 from typing import Any, cast
 
 import numpy as np
@@ -17,35 +19,33 @@ from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.lazy import mpmath, special
-from ...exact.number import ExactInput, Formula, ParameterError, Real, ball, exact, log_about, mpf
-from ...exact.precision import refine, working_digits, working_precision
+from ...exact.lazy import special
+from ...exact.number import (
+    ExactInput,
+    Formula,
+    ParameterError,
+    Real,
+    ball,
+    exact,
+    linear,
+    log_about,
+)
+from ...exact.precision import refine, working_precision
 from ..fields import parameters
 from ..fields.schema import key
 from ..samplers.bits import RandomBits
-from ..samplers.unimodal import binomial_real
+from ..samplers.envelope import Envelope, envelope
+from ..samplers.reals import near_floor
 from . import floats
+from .contour import any_log, vertical_path
 from .finite import FiniteLaw
 from .law import Calibrated, Law, Moments, UndecidedError
-from .saddle import any_log, vertical_path
 
+_MOST_COINS = 4096  # that are counted one by one
 _MOST_TERMS = 2000  # of a tail that is summed
 _GUARD = 16
 _TINY = Fraction(1, 10**250)
 _FEW, _SHORT = 32, 1024  # trials, and bits of a probability, of a table that is quick
-
-
-@frozen
-class _Complement:
-    """1 - probability, the probability known by its formula."""
-
-    probability: Formula
-
-    def ball(self) -> arb:
-        return 1 - self.probability.ball()
-
-    def mpf(self) -> mpmath.mpf:
-        return 1 - self.probability.mpf()
 
 
 def _chance(value: ExactInput | Formula) -> Real:
@@ -124,15 +124,6 @@ class Binomial(Law):
     def mirrored(self) -> Binomial:
         return Binomial(self.trials, self._failure)
 
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        n = self.trials
-        if not 0 <= x <= n:
-            return mpmath.mpf(0)
-        with working_digits(digits + 15 + len(str(n))):
-            q = mpf(self.success)
-            logs = mpmath.loggamma(n + 1) - mpmath.loggamma(x + 1) - mpmath.loggamma(n - x + 1)
-            return mpmath.exp(logs + x * mpmath.log(q) + (n - x) * mpmath.log(1 - q))
-
     def ball(self, x: int) -> arb:
         n = self.trials
         if not 0 <= x <= n:
@@ -145,20 +136,13 @@ class Binomial(Law):
             result = (ways + x * success.log() + (n - x) * failure.log()).exp()
         return +result
 
-    def balls(self, low: int, high: int) -> list[arb]:
+    def _run(self, first: int, last: int) -> list[arb]:
         # p(x+1)/p(x) = (n - x)/(x + 1) q/(1-q): one product a step, relative radii add up
-        first, last = max(low, 0), min(high, self.trials)
-        if first > last:
-            return [arb(0)] * (high - low + 1)
         odds = ball(self.success) / ball(self._failure)
-        values = [self.ball(first)]
-        for x in range(first, last):
-            values.append(values[-1] * (odds * (self.trials - x) / (x + 1)))
-        return [arb(0)] * (first - low) + values + [arb(0)] * (high - last)
+        ratios = (odds * (self.trials - x) / (x + 1) for x in range(first, last))
+        return list(accumulate(ratios, mul, initial=self.ball(first)))
 
     def upper_tail(self, t: int) -> arb:
-        if t == self.trials:
-            return self.ball(t)
         if not 0 < t < self.trials or self._spread() * math.sqrt(1.4 * ctx.prec) > _MOST_TERMS:
             return super().upper_tail(t)
         if self._left_of_centre(t):
@@ -222,7 +206,10 @@ class Binomial(Law):
         return np.where((x < 0) | (x > n), -np.inf, values)
 
     def sampler(self) -> Callable[[RandomBits], int]:
-        return partial(binomial_real, self.trials, self.success)
+        """Few fair coins are counted among as many bits."""
+        if self.success == Fraction(1, 2) and self.trials <= _MOST_COINS:
+            return lambda bits: bits.take(self.trials).bit_count()
+        return lambda bits: histogram(self).draw(bits)
 
     def simulate(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
         floats.check_width(floats.spread(self.trials))
@@ -239,11 +226,16 @@ class Binomial(Law):
 
     @property
     def _failure(self) -> Real:
-        if isinstance(self.success, Fraction):
-            return 1 - self.success
-        if isinstance(self.success, _Complement):
-            return self.success.probability
-        return _Complement(self.success)
+        return linear(Fraction(1), Fraction(-1), self.success)
+
+
+@lru_cache(maxsize=64)
+def histogram(law: Binomial) -> Envelope:
+    """What is drawn from; p(x)/p(x-1) = (n-x+1)/x q/(1-q) is at least 1 up to x = (n+1) q."""
+    n, q = law.trials, law.success
+    mode = near_floor(lambda: (n + 1) * ball(q))
+    spread = near_floor(lambda: (n * ball(q) * (1 - ball(q))).sqrt()) + 1
+    return envelope(law.ball, mode, spread, (0, n))
 
 
 @lru_cache(maxsize=64)

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial, reduce
+from itertools import pairwise
 
 import numpy as np
 from attrs import field, frozen
@@ -21,24 +22,23 @@ from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.lazy import mpmath
-from ...exact.number import ExactInput, ParameterError, ball, exact, mpf, positive
-from ...exact.precision import START, refine, working_digits, working_precision
+from ...exact.number import ExactInput, ParameterError, ball, exact, positive
+from ...exact.precision import START, enclose, refine, working_precision
 from ..fields import parameters
 from ..fields.schema import key
 from ..samplers.bits import RandomBits
 from ..samplers.envelope import Envelope, envelope
 from ..samplers.geometric import discrete_gaussian_ratio
 from . import floats
+from .contour import any_log, vertical_path
 from .gaussian_gap import gaussian_gap
 from .law import Calibrated, Law, Moments, divided
-from .saddle import any_log, vertical_path
 from .theta import theta, theta_at_zero, theta_variance, tilt
 from .window import transformed
 
 _TABLE = 400  # sigma2 up to which simulated draws come from a table
 _LONGEST_PERIOD = 100_000  # for `periodic_spread`
-_FEW = 8  # so many are added one by one when they are drawn
+_FEW = 8  # so many are drawn, or looked for, one by one
 _NEGLIGIBLE = 1e-13
 _WIDEST = 10**15  # sigma2 of a discrete Gaussian
 _NARROW = 4.0  # standard deviations (in outcomes) below which windows go point by point
@@ -92,30 +92,17 @@ class DiscreteGaussian(Law):
 
     def theta(self, t: arb) -> arb:
         """Enclose sum_x e^(-(x-t)^2/(2 sigma2)); at most theta(0)."""
-        return theta(self.sigma2, acb(t))[0].real
+        return theta(self.sigma2, acb(t)).real
 
     def moments(self) -> Moments:
         return Moments(Enclosure.exactly(0), refine(lambda: theta_variance(self.sigma2)))
 
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        with working_digits(digits + 15):
-            s2 = mpf(self.sigma2)
-            if s2 < 1:
-                rate, unit = 1 / (2 * s2), mpmath.mpf(1)
-            else:
-                rate, unit = 2 * mpmath.pi**2 * s2, mpmath.sqrt(2 * mpmath.pi * s2)
-            terms = int(mpmath.sqrt(mpmath.mp.prec / rate)) + 2
-            total = 1 + 2 * sum(mpmath.exp(-rate * j * j) for j in range(1, terms))
-            return mpmath.exp(-(mpmath.mpf(x) ** 2) / (2 * s2)) / (unit * total)
-
     def ball(self, x: int) -> arb:
         return (-(x * x) / (2 * ball(self.sigma2))).exp() / self._total()
 
-    def balls(self, low: int, high: int) -> list[arb]:
+    def _run(self, first: int, last: int) -> list[arb]:
         rate, total = -1 / (2 * ball(self.sigma2)), self._total()
-        near, far = max(low, -high, 0), max(-low, high)  # p(-x) = p(x)
-        half = [(x * x * rate).exp() / total for x in range(near, far + 1)]
-        return [half[abs(x) - near] for x in range(low, high + 1)]
+        return [(x * x * rate).exp() / total for x in range(first, last + 1)]
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
         with working_precision(START):
@@ -131,7 +118,7 @@ class DiscreteGaussian(Law):
 
     def transform(self, z: acb, analytic: bool = False) -> tuple[acb, acb]:
         s2 = ball(self.sigma2)
-        return s2 * z * z / 2, theta(self.sigma2, s2 * z)[0] / self._total()
+        return s2 * z * z / 2, theta(self.sigma2, s2 * z) / self._total()
 
     def slope(self, z: acb) -> acb:
         return ball(self.sigma2) * z
@@ -161,9 +148,9 @@ class DiscreteGaussian(Law):
     def gaussian_rho(self, shift: int) -> Fraction:
         return Fraction(shift * shift) / (2 * self.sigma2)
 
-    def zcdp_exact(self, shift: int) -> Fraction:
+    def zcdp_closed(self, shift: int) -> Enclosure:
         # theta(t) <= theta(0), with equality at the integer orders
-        return self.gaussian_rho(shift)
+        return Enclosure.exactly(self.gaussian_rho(shift))
 
     def _sum(self, count: int) -> Law:
         return DiscreteGaussianSum(count, self.sigma2)
@@ -247,7 +234,8 @@ class DiscreteGaussianSum(Law):
         gap = self.gaussian_gap()
         if gap < 1e-3 or self.count > _LONGEST_PERIOD:
             return gap
-        return _spread(self, ctx.prec).min(gap)
+        logs = _log_w(self, ctx.prec)
+        return (reduce(arb.max, logs) - reduce(arb.min, logs)).upper().min(gap)
 
     def steepening(self, x: int, shift: int) -> arb:
         """The same for all x, with d = shift.
@@ -274,7 +262,7 @@ class DiscreteGaussianSum(Law):
     def gaussian_rho(self, shift: int) -> Fraction:
         return Fraction(shift * shift) / (2 * self.count * self.sigma2)
 
-    def zcdp_closed(self, shift: int) -> arb | None:
+    def zcdp_closed(self, shift: int) -> Enclosure | None:
         """rho0 = shift^2/(2 n sigma2) up to 2 gap + 2 (e^gap - 1) e^(6 rho0).
 
         From below: w is bounded, so (Rényi divergence)/order tends to rho0 at infinity. From above,
@@ -288,7 +276,7 @@ class DiscreteGaussianSum(Law):
         if not gap < arb(2) ** -(ctx.prec + 8):
             return None
         rho = ball(self.gaussian_rho(shift))
-        return rho.union(rho + 2 * gap + 2 * gap.expm1() * (6 * rho).exp())
+        return enclose(rho.union(rho + 2 * gap + 2 * gap.expm1() * (6 * rho).exp()))
 
     def zcdp_tail(self, order: Fraction, shift: int) -> arb:
         # p = const g w, g the Gaussian factor. Completing the square, sum p(x)^a p(x-d)^(1-a) is
@@ -298,32 +286,12 @@ class DiscreteGaussianSum(Law):
         rho = ball(self.gaussian_rho(shift))
         return rho + self.periodic_spread() / ball(order - 1)
 
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        """The trapezoidal rule for Fourier's integral on the line Re z = x/(n sigma2)."""
-        n, sd = self.count, math.sqrt(float(self.count * self.sigma2)) + 1
-        nodes = int(2 * sd * math.sqrt(5 * digits + 100) * 2) + 8
-        with working_digits(digits + 20 + len(str(n)) + 2 * len(str(x))):
-            s2 = mpf(self.sigma2)
-            start = x / (n * s2)
-            tiny = mpmath.mpf(10) ** -(digits + 15)
-            top = _transform_mpf(s2, mpmath.mpc(start))
-            total = mpmath.mpf(1)
-            for j in range(1, nodes // 2 + 1):
-                z = mpmath.mpc(start, 2 * mpmath.pi * j / nodes)
-                ratio = (_transform_mpf(s2, z) / top) ** n
-                weight = 1 if 2 * j == nodes else 2
-                total += weight * (ratio * mpmath.expj(-x * z.imag)).real
-                if abs(ratio) < tiny:
-                    break
-            scale = n * mpmath.log(top.real / _transform_mpf(s2, mpmath.mpc(0)).real)
-            return mpmath.exp(scale - x * start) * total / nodes
-
     def ball(self, x: int) -> arb:
         if (near := self._near()) is not None:
             limit, gap = near
             return limit.ball(x) * _factor(gap)
         nearest = self._reduced(x)
-        return self._window(nearest, nearest)[0] * self._decay(x, nearest)
+        return super().ball(nearest) * self._decay(x, nearest)
 
     def upper_tail(self, t: int) -> arb:
         if (near := self._near()) is not None:
@@ -331,23 +299,14 @@ class DiscreteGaussianSum(Law):
             return limit.upper_tail(t) * _factor(gap)
         return super().upper_tail(t)
 
-    def lower_tail(self, t: int) -> arb:
-        return self.upper_tail(-t)
-
-    def balls(self, low: int, high: int) -> list[arb]:
+    def _run(self, first: int, last: int) -> list[arb]:
         if (near := self._near()) is not None:
             limit, gap = near
-            return [p * _factor(gap) for p in limit.balls(low, high)]
-        places = [self._reduced(x) for x in range(low, high + 1)]
-        first, last = min(places, default=0), max(places, default=-1)
-        if high - low >= self.count // 2 <= _LONGEST_KEPT:  # asked for often, block by block
-            first, table = 0, _period(self, ctx.prec)
-        else:
-            table = self._window(first, last)
-        return [
-            table[place - first] * self._decay(x, place)
-            for x, place in zip(range(low, high + 1), places, strict=True)
-        ]
+            return [p * _factor(gap) for p in limit.balls(first, last)]
+        xs = range(first, last + 1)
+        places = [self._reduced(x) for x in xs]
+        masses = self._within_period(places)
+        return [p * self._decay(x, k) for x, k, p in zip(xs, places, masses, strict=True)]
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
         with working_precision(START):
@@ -356,16 +315,7 @@ class DiscreteGaussianSum(Law):
             distances = np.abs(np.asarray(xs, dtype=np.int64))
             folded = distances % self.count
             places, index = np.unique(np.minimum(folded, self.count - folded), return_inverse=True)
-            if not places.size:
-                return np.zeros(np.shape(xs))
-            first, last = int(places[0]), int(places[-1])
-            if self.count // 2 <= min(_LONGEST_KEPT, max(_SHORT_KEPT, 2 * places.size)):
-                masses = [_period(self, ctx.prec)[int(place)] for place in places]
-            elif places.size <= 64 and last - first > 64:
-                masses = [self.ball(int(place)) for place in places]
-            else:
-                window = self._window(first, last)
-                masses = [window[int(place) - first] for place in places]
+            masses = self._within_period(places.tolist(), _SHORT_KEPT)
             unit = float(1 / (2 * self.count * self.sigma2))
             logs = np.array([float(p.log().mid()) for p in masses]) + places**2.0 * unit
             return logs[index].reshape(np.shape(xs)) - distances**2.0 * unit
@@ -379,8 +329,8 @@ class DiscreteGaussianSum(Law):
 
     def slope(self, z: acb) -> acb:
         s2 = ball(self.sigma2)
-        value, derivative = theta(self.sigma2, s2 * z)
-        return self.count * s2 * (z + derivative / value)
+        t = s2 * z
+        return self.count * s2 * (z + theta(self.sigma2, t, 1) / theta(self.sigma2, t))
 
     def path(self, t: int, side: int) -> Sequence[acb]:
         saddle, spread = self._tilt(t)
@@ -450,12 +400,23 @@ class DiscreteGaussianSum(Law):
             return arb(1)
         return ((place * place - x * x) / (2 * self.count * ball(self.sigma2))).exp()
 
+    def _within_period(self, places: Sequence[int], least: int = 0) -> list[arb]:
+        """p at these outcomes of [0, count/2]; all are kept if at most `least`, or twice these."""
+        first, last = min(places, default=0), max(places, default=-1)
+        if self.count // 2 <= min(_LONGEST_KEPT, max(least, 2 * len(places))):
+            table, first = _period(self, ctx.prec), 0  # asked for often, block by block
+        elif len(places) <= 64 < last - first:
+            return [super(DiscreteGaussianSum, self).ball(place) for place in places]
+        else:
+            table = self._window(first, last)
+        return [table[place - first] for place in places]
+
     def _window(self, first: int, last: int) -> list[arb]:
         """Enclose p on [first, last] within [0, count/2], a few standard deviations at a time."""
         values: list[arb] = []
         while (x := first + len(values)) <= last:
             deviation = self._tilt(x)[1]
-            if deviation < _NARROW:
+            if deviation < _NARROW or last - x < _FEW:
                 values.append(super().ball(x))
             else:
                 high = min(last, x + int(2 * _HALF_WIDTH * deviation))
@@ -475,12 +436,11 @@ def _term(sigma2: Fraction) -> DiscreteGaussian:
     return DiscreteGaussian(sigma2)
 
 
-@lru_cache(maxsize=16)
-def _spread(law: DiscreteGaussianSum, bits: int) -> arb:
+@lru_cache(maxsize=4)
+def _log_w(law: DiscreteGaussianSum, bits: int) -> list[arb]:
+    """log w(0), ..., log w(count/2), but for a constant: w is even."""
     unit = 1 / (2 * law.count * ball(law.sigma2))
-    period = enumerate(law.balls(0, law.count // 2))  # w is even
-    logs = [p.log() + x * x * unit for x, p in period]
-    return (reduce(arb.max, logs) - reduce(arb.min, logs)).upper()
+    return [p.log() + x * x * unit for x, p in enumerate(law.balls(0, law.count // 2))]
 
 
 @lru_cache(maxsize=4)
@@ -498,14 +458,8 @@ def _is_gaussian(law: DiscreteGaussianSum) -> bool:
 @lru_cache(maxsize=16)
 def _largest_bend(law: DiscreteGaussianSum, shift: int, bits: int) -> arb:
     """The largest e(y - shift) - e(y), e(y) = log w(y)/w(y-1), over a period."""
-    n, half = law.count, law.count // 2
-    unit = 1 / (2 * n * ball(law.sigma2))
-    logs = [p.log() + x * x * unit for x, p in enumerate(law.balls(0, half))]
-
-    def log_w(x: int) -> arb:  # even, period n
-        return logs[min(x % n, -x % n)]
-
-    steps = [log_w(y) - log_w(y - 1) for y in range(n)]
+    n, logs = law.count, [_log_w(law, bits)[law._reduced(x)] for x in range(-1, law.count)]
+    steps = [after - before for before, after in pairwise(logs)]
     return reduce(arb.max, [steps[(y - shift) % n] - steps[y] for y in range(n)]).upper()
 
 
@@ -516,39 +470,24 @@ def _factor(gap: arb) -> arb:
 
 @lru_cache(maxsize=16)
 def _histogram(law: DiscreteGaussianSum) -> Envelope:
-    """What draws of a sum of many come from: p(x)/p(0), with the mode at 0 (see its shape)."""
+    """What draws of a sum of many come from, with the mode at 0 (see its shape)."""
     spread = math.isqrt(math.ceil(law.count * law.sigma2)) + 1
     reach = _DEVIATIONS * spread
     with working_precision(START):
         gap = law.gaussian_gap()
 
-    def ratio(x: int) -> arb:
+    def mass(x: int) -> arb:
         if gap < arb(2) ** -(ctx.prec + 8):
             exponent = -(x * x) / (2 * law.count * ball(law.sigma2))
             return (exponent + arb(0, 2 * gap)).exp()
         if abs(x) <= reach <= _LONGEST:
-            masses = _masses(law, reach, ctx.prec)
-            return masses[abs(x)] / masses[0]
-        return law.ball(x) / law.ball(0)
+            return _masses(law, reach, ctx.prec)[abs(x)]
+        return law.ball(x)
 
-    return envelope(ratio, 0, spread, (None, None))
+    return envelope(mass, 0, spread, (None, None))
 
 
 @lru_cache(maxsize=4)
 def _masses(law: DiscreteGaussianSum, reach: int, bits: int) -> list[arb]:
     """p(0), ..., p(reach)."""
-    with working_precision(bits):
-        return law.balls(0, reach)
-
-
-def _transform_mpf(s2: mpmath.mpf, z: mpmath.mpc) -> mpmath.mpc:
-    """sum_k e^(-k^2/(2 s2) + zk) in mpmath, |Im z| <= pi; for s2 >= 1 by its dual sum."""
-    bits = mpmath.mp.prec
-    if s2 < 1:
-        centre, terms = int(mpmath.nint(s2 * z.real)), int(mpmath.sqrt(1.5 * s2 * bits)) + 3
-        window = range(centre - terms, centre + terms + 1)
-        return mpmath.fsum(mpmath.exp(z * k - mpmath.mpf(k * k) / (2 * s2)) for k in window)
-    rate, turn = 2 * mpmath.pi**2 * s2, 2j * mpmath.pi * s2 * z
-    terms = int(mpmath.sqrt(bits / rate)) + 3
-    total = mpmath.fsum(mpmath.exp(j * turn - rate * j * j) for j in range(-terms, terms + 1))
-    return mpmath.sqrt(2 * mpmath.pi * s2) * mpmath.exp(s2 * z * z / 2) * total
+    return law.balls(0, reach)

@@ -25,14 +25,13 @@ from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.lazy import mpmath, special
-from ...exact.number import ExactInput, ParameterError, Real, ball, exact, mpf
-from ...exact.precision import START, refine, working_digits, working_precision
+from ...exact.lazy import special
+from ...exact.number import ExactInput, ParameterError, Real, ball, exact
+from ...exact.precision import START, refine, working_precision
 from ..fields import parameters
 from ..fields.schema import key
 from ..samplers.bits import RandomBits
 from ..samplers.geometric import discrete_laplace
-from ..samplers.unimodal import polya_envelope
 from . import floats
 from .branch import (
     LARGER_SCALE,
@@ -46,7 +45,7 @@ from .branch import (
     variance_of,
 )
 from .law import Calibrated, Law, Moments
-from .polya import Polya
+from .polya import Polya, histogram
 
 _STEPS = 5_000_000  # the longest recurrence that is run in floats
 _SPARE, _MOST_SPARE = 32, 700  # bits for what may cancel
@@ -54,8 +53,59 @@ _FAR, _TERMS = 40, 20  # scales, and terms of a series in their inverse
 _POINTS = 1000  # so many outcomes are computed one by one where that is shorter
 
 
+class _TwoSided(Law):
+    """What differences of two equal Pólya variables share; shape 1: discrete Laplace."""
+
+    shape: Fraction
+    scale: Real
+
+    falls_off_axis = True
+
+    @property
+    def mgf_domain(self) -> tuple[Real, Real]:
+        return over(-1, self.scale), over(1, self.scale)
+
+    def loss_limit(self, shift: int) -> Real:
+        # p(k) ~ const k^(r-1) b^k (Darboux, at the branch point of M)
+        return over(shift, self.scale)
+
+    def moments(self) -> Moments:
+        variance = refine(lambda: 2 * variance_of(self.shape, self.scale))
+        return Moments(Enclosure.exactly(0), variance)
+
+    def cumulant(self, z: acb, analytic: bool = False) -> acb:
+        if self.shape <= STEEP:
+            rate, shape, ground = self._constants(ctx.prec)
+            right = (1 - (z - rate).exp()).log(analytic=analytic)
+            left = (1 - (-z - rate).exp()).log(analytic=analytic)
+            return shape * (ground - right - left)
+        # the same, where it is to be multiplied by a large shape: 1 - (cosh z - 1)/(cosh L - 1),
+        # which lies on the cut of the logarithm only on the cuts |z| >= L of M
+        rate = rate_of(self.scale)
+        ratio = 1 - ((z / 2).sinh() / (rate / 2).sinh()) ** 2
+        return -ball(self.shape) * ratio.log(analytic=analytic)
+
+    def _constants(self, bits: int) -> tuple[arb, arb, arb]:
+        """The rate, the shape and 2 log(1 - b), at the working precision, which is this one."""
+        found = self._known.get(bits)
+        if found is None:
+            rate = rate_of(self.scale)
+            found = rate, ball(self.shape), 2 * (-(-rate).expm1()).log()
+            self._known[bits] = found
+        return found
+
+    @cached_property
+    def _known(self) -> dict[int, tuple[arb, arb, arb]]:
+        return {}
+
+    def derivative(self, z: acb) -> acb:
+        # log' of cosh L - cosh z as a product, which does not cancel for small L
+        rate = rate_of(self.scale)
+        return ball(self.shape) * z.sinh() / (2 * ((rate + z) / 2).sinh() * ((rate - z) / 2).sinh())
+
+
 @frozen
-class DiscreteLaplace(Law):
+class DiscreteLaplace(_TwoSided):
     """Lap_Z(scale), scale > 0 exact: a rational, or a formula.
 
     scale: in units of what is released. Raises ParameterError for anything else.
@@ -73,73 +123,41 @@ class DiscreteLaplace(Law):
     shape = Fraction(1)  # of the Pólya variables whose difference it is
     log_concave = "log p(x) = const - |x|/scale is concave"
     curvature_falls = "it is 0 for k >= 1"
-    falls_off_axis = True
-
-    def moments(self) -> Moments:
-        # E X^2 = 2 beta / (1 - beta)^2 = 1 / (2 sinh^2(1/(2 scale)))
-        return Moments(
-            Enclosure.exactly(0), refine(lambda: 1 / (2 * (self._rate() / 2).sinh() ** 2))
-        )
-
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        with working_digits(digits + 15):
-            rate = 1 / mpf(self.scale)
-            return mpmath.tanh(rate / 2) * mpmath.exp(-abs(x) * rate)
 
     def ball(self, x: int) -> arb:
-        rate = self._rate()
+        rate = rate_of(self.scale)
         return (rate / 2).tanh() * (-abs(x) * rate).exp()
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
-        rate = float(self._rate().mid())
+        rate = float(rate_of(self.scale).mid())
         distance = np.abs(np.asarray(xs, dtype=np.float64))
         return cast("NDArray[np.float64]", np.log(np.tanh(rate / 2)) - distance * rate)
 
-    def cumulant(self, z: acb, analytic: bool = False) -> acb:
-        rate = self._rate()
-        beta, step = (-rate).exp(), z.exp()
-        right, left = (1 - beta * step).log(analytic), (1 - beta / step).log(analytic)
-        return 2 * (1 - beta).log() - right - left
-
-    def derivative(self, z: acb) -> acb:
-        # log' of cosh L - cosh z as a product, which does not cancel for small L
-        rate = self._rate()
-        return z.sinh() / (2 * ((rate + z) / 2).sinh() * ((rate - z) / 2).sinh())
-
     def upper_tail(self, t: int) -> arb:
-        rate = self._rate()
+        rate = rate_of(self.scale)
         if t <= 0:
             return 1 - self.upper_tail(1 - t)
         return (-t * rate).exp() / (1 + (-rate).exp())
 
-    def lower_tail(self, t: int) -> arb:
-        return self.upper_tail(-t)
-
-    @property
-    def mgf_domain(self) -> tuple[Real, Real]:
-        return over(-1, self.scale), over(1, self.scale)
-
-    def loss_limit(self, shift: int) -> Real:
-        return over(shift, self.scale)
-
     def wrapped_loss(self, shift: int, modulus: int) -> arb:
-        d, rate = min(shift, modulus - shift), -self._rate()
+        """The largest loss of X mod modulus, which is that of 0."""
+        d, rate = min(shift, modulus - shift), -rate_of(self.scale)
         # log (1 + b^m)/(b^d + b^(m-d)) = -d log b + log (1 + b^m)/(1 + b^(m-2d))
         return -d * rate + (modulus * rate).exp().log1p() - ((modulus - 2 * d) * rate).exp().log1p()
 
     def difference_tail(self, t: int) -> arb:
-        """Summing the geometric pieces,
+        """P(X - X' >= t), t >= 0, for independent copies. Summing the geometric pieces,
 
         P(X - X' = k) = ((1-b)/(1+b))² b^k (k + (1+b²)/(1-b²)), and so P(X - X' >= t) =
         ((1-b)/(1+b))² b^t ((t + (1+b²)/(1-b²))/(1-b) + b/(1-b)²).
         """
-        rate = self._rate()
+        rate = rate_of(self.scale)
         b, gap = (-rate).exp(), -(-rate).expm1()
         inner = (t + (1 + b * b) / (gap * (1 + b))) / gap + b / gap**2
         return (gap / (1 + b)) ** 2 * (-t * rate).exp() * inner
 
     def loss(self, x: int, shift: int) -> arb:
-        return (abs(x - shift) - abs(x)) * self._rate()
+        return (abs(x - shift) - abs(x)) * rate_of(self.scale)
 
     def _sum(self, count: int) -> Law:
         return PolyaDifference(count, self.scale)
@@ -179,12 +197,9 @@ class DiscreteLaplace(Law):
         written = getattr(self.scale, "fields", None)
         return super().fields() if written is None else {"name": self.name, **written()}
 
-    def _rate(self) -> arb:
-        return 1 / ball(self.scale)
-
 
 @frozen(slots=False)
-class PolyaDifference(Law):
+class PolyaDifference(_TwoSided):
     """X - Y for independent Pólya variables of this shape and scale; shape 1: discrete Laplace.
 
     Raises ParameterError for anything but numbers above 0.
@@ -204,7 +219,6 @@ class PolyaDifference(Law):
     example = "shape=0.9,scale=10"
     calibrated = Calibrated("scale", 1, LARGER_SCALE, {"shape": "1"})
     additive = "shape"
-    falls_off_axis = True
 
     @cached_property
     def log_concave(self) -> str | None:
@@ -233,26 +247,6 @@ class PolyaDifference(Law):
             "0 < r < 1, and a mixture of log-linear functions is log-convex (Hölder)"
         )
 
-    @property
-    def mgf_domain(self) -> tuple[Real, Real]:
-        return over(-1, self.scale), over(1, self.scale)
-
-    def loss_limit(self, shift: int) -> Real:
-        # p(k) ~ const k^(r-1) b^k (Darboux, at the branch point of M)
-        return over(shift, self.scale)
-
-    def moments(self) -> Moments:
-        variance = refine(lambda: 2 * variance_of(self.shape, self.scale))
-        return Moments(Enclosure.exactly(0), variance)
-
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        k = abs(x)
-        with working_digits(digits + 25):
-            r, rate = mpf(self.shape), 1 / mpf(self.scale)
-            beta = mpmath.exp(-rate)
-            front = mpmath.gammaprod([k + r], [k + 1, r]) * beta**k * (1 - beta) ** (2 * r)
-            return front * mpmath.hyp2f1(r, r + k, k + 1, beta**2)
-
     def ball(self, x: int) -> arb:
         found = _closed(self, abs(x), ctx.prec) if self.shape <= STEEP else None
         return super().ball(x) if found is None else found
@@ -276,38 +270,8 @@ class PolyaDifference(Law):
             found = (logs + 2 * r * (-(-rate).expm1()).log()).exp() * series
         return +found if found.rel_accuracy_bits() >= bits else None
 
-    def cumulant(self, z: acb, analytic: bool = False) -> acb:
-        if self.shape <= STEEP:
-            rate, shape, ground = self._constants(ctx.prec)
-            right = (1 - (z - rate).exp()).log(analytic=analytic)
-            left = (1 - (-z - rate).exp()).log(analytic=analytic)
-            return shape * (ground - right - left)
-        # the same, where it is to be multiplied by a large shape: 1 - (cosh z - 1)/(cosh L - 1),
-        # which lies on the cut of the logarithm only on the cuts |z| >= L of M
-        rate = rate_of(self.scale)
-        ratio = 1 - ((z / 2).sinh() / (rate / 2).sinh()) ** 2
-        return -ball(self.shape) * ratio.log(analytic=analytic)
-
-    def _constants(self, bits: int) -> tuple[arb, arb, arb]:
-        """The rate, the shape and 2 log(1 - b), at the working precision, which is this one."""
-        found = self._known.get(bits)
-        if found is None:
-            rate = rate_of(self.scale)
-            found = rate, ball(self.shape), 2 * (-(-rate).expm1()).log()
-            self._known[bits] = found
-        return found
-
-    @cached_property
-    def _known(self) -> dict[int, tuple[arb, arb, arb]]:
-        return {}
-
     def slope(self, z: acb) -> acb | None:
         return None if self.shape <= STEEP else self.derivative(z)
-
-    def derivative(self, z: acb) -> acb:
-        # log' of the ratio; cosh L - cosh z as a product, which does not cancel for small L
-        rate = rate_of(self.scale)
-        return ball(self.shape) * z.sinh() / (2 * ((rate + z) / 2).sinh() * ((rate - z) / 2).sinh())
 
     def path(self, t: int, side: int) -> Sequence[acb]:
         if t < 0 or (t == 0 and side < 0):
@@ -319,27 +283,18 @@ class PolyaDifference(Law):
         rise = t * (2 * math.sinh(min(rate, 300) / 2) ** 2 + t * sinh / (root + r) * sinh) / (t + r)
         return ray(self.shape, self.scale, t, side, rate - math.log1p(rise))
 
-    def upper_tail(self, t: int) -> arb:
-        return super().upper_tail(t) if t > 0 else 1 - super().upper_tail(1 - t)
-
-    def lower_tail(self, t: int) -> arb:
-        return self.upper_tail(-t)
-
-    def balls(self, low: int, high: int) -> list[arb]:
+    def _run(self, first: int, last: int) -> list[arb]:
         # p(k-1) = (1 + a_k) p(k), a_k = (ck + (k+1-r) e)/(k-1+r), where e = 1 - p(k+1)/p(k) =
         # a_{k+1}/(1 + a_{k+1}) and c = 2 cosh L - 2 (the recurrence above). Downward it contracts,
         # and each ball enters once: no dependency inflates the radii.
-        nearest = 0 if low <= 0 <= high else min(abs(low), abs(high))
-        farthest = max(abs(low), abs(high))
-        values = [self.ball(farthest)]
+        values = [self.ball(last)]
         r, step = ball(self.shape), 4 * (rate_of(self.scale) / 2).sinh() ** 2
-        drop = 1 - self.ball(farthest + 1) / values[0] if farthest > nearest else arb(0)
-        for k in range(farthest, nearest, -1):
+        drop = 1 - self.ball(last + 1) / values[0] if last > first else arb(0)
+        for k in range(last, first, -1):
             growth = (step * k + (k + 1 - r) * drop) / (k - 1 + r)
             values.append(values[-1] * (1 + growth))
             drop = 1 / (1 + 1 / growth)
-        values.reverse()
-        return [values[abs(x) - nearest] for x in range(low, high + 1)]
+        return values[::-1]
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
         distances, places = np.unique(np.abs(np.asarray(xs, dtype=np.int64)), return_inverse=True)
@@ -376,7 +331,7 @@ class PolyaDifference(Law):
     def sampler(self) -> Callable[[RandomBits], int]:
         if self.shape == 1:
             return self.simplest().sampler()
-        return polya_envelope(self.shape, self.scale).difference
+        return histogram(Polya(self.shape, self.scale)).difference
 
     def simulate(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
         if self.shape == 1:

@@ -16,9 +16,8 @@ from flint import acb, arb, fmpq, fmpq_poly
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.lazy import mpmath
-from ...exact.number import ExactInput, ParameterError, ball, decimal_text, exact, mpf, whole
-from ...exact.precision import CAP, WIDTH, working_digits
+from ...exact.number import ExactInput, ParameterError, ball, decimal_text, exact, whole
+from ...exact.precision import CAP, WIDTH
 from ..samplers.bits import RandomBits
 from ..samplers.coins import Table
 from . import floats
@@ -95,10 +94,6 @@ class FiniteLaw(Law):
     def mass_from(self, t: int) -> Fraction:
         """P(X >= t)."""
         return 1 - self._below[bisect_left(self.outcomes, t)]
-
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        with working_digits(digits + 15):
-            return mpf(self.mass(x))
 
     def ball(self, x: int) -> arb:
         return ball(self.mass(x))

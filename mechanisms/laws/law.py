@@ -3,8 +3,7 @@
 A new law is one new file, and one line in `families`. It says what its PMF is (exactly, and in
 balls), what its cumulant function is, where that may be integrated, and which shape is proved.
 Everything else (tails, quantiles, divergences, audits) works for it at once; how it is summed,
-shared, enlarged, drawn and calibrated it says where it can be; and closed forms, where it has some
-(`closed_forms`).
+shared, enlarged, drawn and calibrated, and closed forms, it says where it can.
 
 Methods that return `arb` compute at the working precision (`exact.precision`); those that return
 `Enclosure` choose the precision themselves.
@@ -17,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import attrs
 import numpy as np
@@ -32,6 +31,9 @@ from ..fields.schema import Calibrated
 from ..samplers.bits import RandomBits
 from . import contour
 from .search import first_within
+
+if TYPE_CHECKING:
+    from .finite import FiniteLaw
 
 __all__ = ["Calibrated", "Law", "Moments", "UndecidedError", "divided"]
 
@@ -107,10 +109,6 @@ class Law(ABC):
     # -- what a law must say ------------------------------------------------------------------
 
     @abstractmethod
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        """P(X = x) by mpmath, to this many significant digits."""
-
-    @abstractmethod
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
         """log E e^(zX), for z in the strip of `mgf_domain`; `analytic` as in `acb.integral`."""
 
@@ -152,6 +150,40 @@ class Law(ABC):
     def loss(self, x: int, shift: int) -> arb:
         """The privacy loss log p(x)/p(x - shift)."""
         return (self.ball(x) / self.ball(x - shift)).log()
+
+    # -- closed forms that some have, at the working precision; shift: of one pair ---------------
+
+    def listed(self) -> FiniteLaw | None:
+        """The same law as a table of exact probabilities; None where it has no short one."""
+        return None
+
+    def steepening(self, x: int, shift: int) -> arb:
+        """Bound s(y - shift) - s(y) for all y <= x, s(y) = log p(y)/p(y-1), where x <= 0.
+
+        How fast the privacy loss may still grow beyond x: what tails of Rényi sums need where
+        `loss_limit` is None.
+        """
+        raise NotImplementedError(f"{self} has no bound on its second differences")
+
+    def renyi_sum(self, order: arb, shift: int) -> arb | None:
+        """sum p(x)^order p(x - shift)^(1 - order); None where it is no one expression."""
+        return None
+
+    def renyi_exact(self, order: Fraction, shift: int) -> Fraction | None:
+        """The Rényi divergence itself, where it is known to be this rational."""
+        return None
+
+    def gaussian_rho(self, shift: int) -> Fraction:
+        """What (Rényi divergence)/order tends to at infinity, at least."""
+        return Fraction(0)
+
+    def zcdp_closed(self, shift: int) -> Enclosure | None:
+        """sup over order > 1 of (Rényi divergence)/order; None where it has to be looked for."""
+        return None
+
+    def zcdp_tail(self, order: Fraction, shift: int) -> arb:
+        """Bound (Rényi divergence)/order for all orders from this one on."""
+        return arb.pos_inf()
 
     def mirrored(self) -> Law:
         """The law of -X, up to a translation (which no divergence of a pair feels)."""
@@ -280,7 +312,20 @@ class Law(ABC):
 
     def balls(self, low: int, high: int) -> list[arb]:
         """Enclose P(X = x) for x = low, ..., high."""
-        return [self.ball(x) for x in range(low, high + 1)]
+        if self.symmetric:
+            near, far = max(low, -high, 0), max(-low, high)
+            half = self._run(near, far)
+            return [half[abs(x) - near] for x in range(low, high + 1)]
+        least, greatest = self.support
+        first = low if least is None else max(low, least)
+        last = high if greatest is None else min(high, greatest)
+        if first > last:
+            return [arb(0)] * (high - low + 1)
+        return [arb(0)] * (first - low) + self._run(first, last) + [arb(0)] * (high - last)
+
+    def _run(self, first: int, last: int) -> list[arb]:
+        """The same within the support; of a symmetric law, where 0 <= first."""
+        return [self.ball(x) for x in range(first, last + 1)]
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
         """log P(X = x) in floats, elementwise, also in the far tail; -inf off the support."""
@@ -295,17 +340,21 @@ class Law(ABC):
         low, high = self.support
         if low is not None and t <= low:
             return arb(1)
-        if high is not None and t > high:
-            return arb(0)
+        if high is not None and t >= high:
+            return self.ball(t)
+        if self.symmetric and t <= 0:
+            return 1 - self.upper_tail(1 - t)
         if self._left_of_centre(t):
             return 1 - contour.lower_tail(self, t - 1, self.path(t - 1, -1))
         return contour.upper_tail(self, t, self.path(t, 1))
 
     def lower_tail(self, t: int) -> arb:
         """Enclose P(X <= t) at the working precision."""
+        if self.symmetric:
+            return self.upper_tail(-t)
         low, high = self.support
-        if low is not None and t < low:
-            return arb(0)
+        if low is not None and t <= low:
+            return self.ball(t)
         if high is not None and t >= high:
             return arb(1)
         if self._left_of_centre(t):
@@ -316,6 +365,11 @@ class Law(ABC):
         """P(X = x)."""
         point = whole(x, "x")
         return refine(lambda: self.ball(point), width=width).intersection(_UNIT)
+
+    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
+        """P(X = x) for mpmath, to this many significant digits."""
+        found = self.probability(x, Fraction(1, 10 ** (digits + 2)))
+        return mpmath.mpf(str(found.lower), dps=digits + 15)
 
     def cdf(self, x: int, width: Fraction = WIDTH) -> Enclosure:
         """P(X <= x)."""
@@ -355,7 +409,7 @@ class Law(ABC):
 
     def _left_of_centre(self, t: int) -> bool:
         """Is t below the mean? Decides only which of two exact formulas is used."""
-        return t < (0 if self.symmetric else float(self.moments().mean.lower))
+        return not self.symmetric and t < float(self.moments().mean.lower)
 
     @staticmethod
     def _beyond(point: Fraction, end: Real, sign: int) -> bool:

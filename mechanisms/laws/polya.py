@@ -9,18 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
+from itertools import accumulate
+from operator import mul
 
 import numpy as np
 from attrs import field, frozen
-from flint import acb, arb
+from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
-from ...exact.lazy import mpmath, special
-from ...exact.number import Real, ball, mpf
-from ...exact.precision import refine, working_digits
+from ...exact.lazy import special
+from ...exact.number import Real, ball
+from ...exact.precision import refine, working_precision
 from ..samplers.bits import RandomBits
-from ..samplers.unimodal import polya_envelope
+from ..samplers.envelope import Envelope, envelope
+from ..samplers.reals import near_floor
 from . import floats
 from .branch import STEEP, over, rate_below, rate_of, ray, read_scale, read_shape, variance_of
 from .law import Law, Moments
@@ -63,31 +66,21 @@ class Polya(Law):
             refine(lambda: variance_of(self.shape, self.scale)),
         )
 
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        if x < 0:
-            return mpmath.mpf(0)
-        with working_digits(digits + 15 + len(str(x + int(self.shape)))):
-            r, rate = mpf(self.shape), 1 / mpf(self.scale)
-            logs = mpmath.loggamma(x + r) - mpmath.loggamma(x + 1) - mpmath.loggamma(r)
-            return mpmath.exp(logs - x * rate) * (-mpmath.expm1(-rate)) ** r
-
     def ball(self, x: int) -> arb:
         if x < 0:
             return arb(0)
-        r, rate = ball(self.shape), rate_of(self.scale)
-        logs = (x + r).lgamma() - (r.lgamma() + arb(x + 1).lgamma())
-        return (logs - x * rate + r * (-(-rate).expm1()).log()).exp()
+        size = x.bit_length() + sum(n.bit_length() for n in self.shape.as_integer_ratio())
+        with working_precision(ctx.prec + 2 * size + 16):
+            r, rate = ball(self.shape), rate_of(self.scale)
+            logs = (x + r).lgamma() - (r.lgamma() + arb(x + 1).lgamma())
+            found = (logs - x * rate + r * (-(-rate).expm1()).log()).exp()
+        return +found
 
-    def balls(self, low: int, high: int) -> list[arb]:
+    def _run(self, first: int, last: int) -> list[arb]:
         # p(x+1)/p(x) = b (x + r)/(x + 1): one product a step, relative radii add up
-        first = max(low, 0)
-        values = [arb(0)] * (min(first, high + 1) - low)
-        if first <= high:
-            r, beta = ball(self.shape), (-rate_of(self.scale)).exp()
-            values.append(self.ball(first))
-            for x in range(first, high):
-                values.append(values[-1] * (beta * (x + r) / (x + 1)))
-        return values
+        r, beta = ball(self.shape), (-rate_of(self.scale)).exp()
+        ratios = (beta * (x + r) / (x + 1) for x in range(first, last))
+        return list(accumulate(ratios, mul, initial=self.ball(first)))
 
     def log_pmf(self, xs: NDArray[np.int64]) -> NDArray[np.float64]:
         x = np.asarray(xs, dtype=np.float64)
@@ -113,11 +106,8 @@ class Polya(Law):
         # K'(s) = t where 1 - b e^s = r/(t + r)
         return ray(self.shape, self.scale, t, side, math.log1p(float(self.shape) / max(t, 0.5)))
 
-    def lower_tail(self, t: int) -> arb:
-        return self.ball(0) if t == 0 else super().lower_tail(t)
-
     def sampler(self) -> Callable[[RandomBits], int]:
-        return polya_envelope(self.shape, self.scale).draw
+        return histogram(self).draw
 
     def simulate(self, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
         """A Poisson variable whose rate is Gamma: shape r, scale b/(1 - b), b = e^(-1/scale).
@@ -130,3 +120,27 @@ class Polya(Law):
         shape = float(self.shape)
         floats.check_width(shape * odds + 100 * odds)
         return floats.poisson(odds * rng.standard_gamma(shape, size), rng)
+
+
+@lru_cache(maxsize=64)
+def histogram(law: Polya) -> Envelope:
+    """What is drawn from. With b = e^(-1/scale), p(x)/p(x-1) = b (x-1+r)/x.
+
+    *r >= 1*: this ratio does not rise in x: log-concave, with the mode at floor(b (r-1)/(1-b)).
+    *r < 1*: it rises to b, and is below 1: the mode is at 0, and p(x + 1) <= p(x) e^(-1/scale).
+    For tiny r nearly all mass is at 0, and the rest nearly that of the logarithmic series b^x/x:
+    the steps grow with x, so that a few hundred of them cover any scale.
+    """
+    shape, scale = law.shape, law.scale
+
+    def odds() -> arb:
+        return 1 / (1 / ball(scale)).expm1()  # b/(1 - b)
+
+    if shape >= 1:
+        mode = near_floor(lambda: ball(shape - 1) * odds())
+        spread = near_floor(lambda: (ball(shape) * odds() * (1 + odds())).sqrt()) + 1
+        return envelope(law.ball, mode, spread, law.support)
+    spread = near_floor(lambda: ball(scale)) + 1
+    small = shape.denominator.bit_length() + spread.bit_length()
+    tail_scale = partial(ball, scale)
+    return envelope(law.ball, 0, spread, law.support, tail_scale=tail_scale, extra=small)

@@ -1,13 +1,17 @@
-"""The least whole number at which a falling probability has come down to a level, certified."""
+"""Whole numbers that are certain: the least at which a falling probability has come down to a
+level, and ceilings and floors of irrational numbers.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 from flint import arb
 
-from ...exact.enclosure import UndecidedError
+from ...exact.enclosure import Enclosure, UndecidedError
 from ...exact.precision import CAP, refine
 from ...exact.roots import first_met_near
 
@@ -41,3 +45,25 @@ def first_within(
         return answer
 
     return first_met_near(meets, guess if end is None else min(guess, end), -1)
+
+
+def certain_ceiling(compute: Callable[[], arb], name: str) -> int:
+    """The ceiling of an irrational number. Raises UndecidedError where it stays open."""
+    return _certain(compute, math.ceil, name)
+
+
+def certain_floor(compute: Callable[[], arb], name: str) -> int:
+    """The floor of an irrational number. Raises UndecidedError where it stays open."""
+    return _certain(compute, math.floor, name)
+
+
+def _certain(compute: Callable[[], arb], rounded: Callable[[Any], int], name: str) -> int:
+    def settled(found: Enclosure) -> bool:
+        return found.is_finite() and rounded(found.lower) == rounded(found.upper)
+
+    found = refine(compute, width=Fraction(0), enough=settled)
+    if not settled(found):
+        raise UndecidedError(
+            f"{name} = {rounded.__name__}({found}) is not certain at the precision allowed"
+        )
+    return rounded(found.upper)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import cast
 
 import numpy as np
@@ -21,17 +22,17 @@ from flint import acb, arb, ctx
 from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure
-from ...exact.lazy import mpmath, special
-from ...exact.number import ball, mpf
-from ...exact.precision import working_digits, working_precision
+from ...exact.lazy import special
+from ...exact.number import ball
+from ...exact.precision import working_precision
 from ...exact.roots import halved
 from ..fields import parameters
 from ..fields.schema import key
 from ..samplers.bits import RandomBits
-from ..samplers.unimodal import poisson_envelope
+from ..samplers.envelope import Envelope, envelope
 from . import floats
+from .contour import vertical_path
 from .law import Calibrated, Law, Moments
-from .saddle import vertical_path
 
 _SPARE = 24  # bits
 _SMALL, _FAR = 50, 36  # a variance; a square of deviations
@@ -70,11 +71,6 @@ class Skellam(Law):
     def moments(self) -> Moments:
         return Moments(Enclosure.exactly(0), Enclosure.exactly(self.variance))
 
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        with working_digits(digits + 15):
-            v = mpf(self.variance)
-            return mpmath.exp(-v) * mpmath.besseli(abs(x), v)
-
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
         return 2 * ball(self.variance) * (z / 2).sinh() ** 2
 
@@ -95,20 +91,16 @@ class Skellam(Law):
             found = ball(v).bessel_i(abs(x), scaled=True)
         return +found if found.rel_accuracy_bits() >= bits else super().ball(x)
 
-    def balls(self, low: int, high: int) -> list[arb]:
+    def _run(self, first: int, last: int) -> list[arb]:
         # I_{k-1} = I_{k+1} + (2k/v) I_k, downward from two balls: all terms are positive, so the
         # relative radii only add up.
-        ends = (abs(low), abs(high))
-        nearest = 0 if low <= 0 <= high else min(ends)
-        farthest = max(ends)
-        here, beyond = self.ball(farthest), self.ball(farthest + 1)
+        here, beyond = self.ball(last), self.ball(last + 1)
         slope = 2 / ball(self.variance)
         values = [here]
-        for k in range(farthest, nearest, -1):
+        for k in range(last, first, -1):
             here, beyond = beyond + (slope * k) * here, here
             values.append(here)
-        values.reverse()  # values[k - nearest] = p(k)
-        return [values[abs(x) - nearest] for x in range(low, high + 1)]
+        return values[::-1]
 
     def steepening(self, x: int, shift: int) -> arb:
         # With y = -k: s(y - d) - s(y) = log I_{k+d}/I_{k+d+1} - log I_k/I_{k+1}
@@ -176,6 +168,25 @@ class Skellam(Law):
         if variance > floats.EVEN:
             return floats.rounded(rng.normal(0, math.sqrt(variance), size))
         return rng.poisson(variance / 2, size) - rng.poisson(variance / 2, size)
+
+
+@lru_cache(maxsize=64)
+def poisson_envelope(rate: Fraction) -> Envelope:
+    """The histogram that a Poisson variable of this rational rate > 0 is drawn from.
+
+    p(x) = e^(-rate) rate^x/x! is log-concave with its mode at floor(rate): p(x)/p(x-1) =
+    rate/x falls, and is at least 1 up to x = rate.
+    """
+    mode = math.floor(rate)
+
+    def mass(x: int) -> arb:
+        if x < 0:
+            return arb(0)
+        with working_precision(ctx.prec + 2 * max(x, mode).bit_length() + 16):
+            logs = x * ball(rate).log() - ball(rate) - arb(x + 1).lgamma()
+        return logs.exp()
+
+    return envelope(mass, mode, math.isqrt(mode) + 1, (0, None))
 
 
 def _inverse_of_s_cosh_s(target: float) -> float:

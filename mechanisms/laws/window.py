@@ -11,7 +11,6 @@ from ...exact.budget import spend
 from ...exact.precision import working_precision
 
 _LONGEST = 1 << 20  # of a transform: some hundreds of megabytes
-_FEW = 8  # points that are summed one by one, of any transform
 
 
 def transformed(
@@ -31,10 +30,9 @@ def transformed(
     (1/N) sum_j M(s + 2 pi i j/N)/M(s) e^(-2 pi i j x/N) = q(x) + sum over m != 0 of q(x + mN).
     The aliases lie outside (high - N, low + N): Chernoff's bound at both ends covers them.
     The coefficients that are left out are bounded by the last one computed, since |M| falls.
-    A few points need no more of the transform than these. Raises ArithmeticError for a law so wide
-    that the transform would not fit into memory.
+    Raises ArithmeticError for a law so wide that the transform would not fit into memory.
     """
-    bits, is_short = ctx.prec, high - low < _FEW
+    bits = ctx.prec
     tilted, deviation = tilt((low + high) / 2)
     saddle = arb(tilted)  # exact from here on
     # q is at least about e^(-width^2/2)/deviation at the ends
@@ -48,10 +46,12 @@ def transformed(
 
     with working_precision(needed + extra + 2 * high.bit_length() + 2 * size.bit_length()):
         start = log_transform(acb(saddle)).real
-        while is_short or _is_allowed(size):
+        while size <= _LONGEST:
             if (alias := beyond(low + size) + beyond(high - size)) <= arb(2) ** -needed:
                 break
             size *= 2
+        else:
+            raise ArithmeticError(f"noise so wide needs a transform of {size} points: > {_LONGEST}")
         aliases = arb(0).union(alias)
         coefficients, bound = [acb(1)], arb(1)
         while bound > arb(2) ** -needed and 2 * len(coefficients) < size:
@@ -59,40 +59,13 @@ def transformed(
             z = acb(saddle, 2 * arb.pi() * len(coefficients) / size)
             coefficients.append((log_transform(z) - start).exp())
             bound = arb(coefficients[-1].abs_upper())
-        inverted = _one_by_one if is_short else _together
-        means = inverted(coefficients, arb(0, bound), size, range(low, high + 1))
+        # c_-j is conjugate to c_j, and all other coefficients are at most the bound
+        mirrored = [value.conjugate() for value in coefficients[:0:-1]]
+        other = acb(arb(0, bound), arb(0, bound))
+        rest = [other] * (size - len(coefficients) - len(mirrored))
+        sums = acb.dft(coefficients + rest + mirrored)
         result = [
-            (mean - aliases) * (start - saddle * x).exp()
-            for x, mean in zip(range(low, high + 1), means, strict=True)
+            (sums[x % size].real / size - aliases) * (start - saddle * x).exp()
+            for x in range(low, high + 1)
         ]
     return [+value for value in result]
-
-
-def _together(coefficients: list[acb], other: arb, size: int, points: range) -> list[arb]:
-    """(1/N) sum_j c_j e^(-2 pi i j x/N), j mod N, c_-j conjugate to c_j, N = size; other: all other
-    coefficients, either part.
-    """
-    mirrored = [value.conjugate() for value in coefficients[:0:-1]]
-    rest = [acb(other, other)] * (size - len(coefficients) - len(mirrored))
-    sums = acb.dft(coefficients + rest + mirrored)
-    return [sums[x % size].real / size for x in points]
-
-
-def _one_by_one(coefficients: list[acb], other: arb, size: int, points: range) -> list[arb]:
-    """The same; what is left out adds up to at most `size` times its bound."""
-
-    def at(x: int) -> arb:
-        turned = (
-            (value * acb(arb(-2 * (j * x % size)) / size).exp_pi_i()).real
-            for j, value in enumerate(coefficients)
-        )
-        return (2 * sum(turned, arb(0)) - coefficients[0].real) / size + other
-
-    return [at(x) for x in points]
-
-
-def _is_allowed(size: int) -> bool:
-    """May a transform be as long? Raises ArithmeticError if not."""
-    if size > _LONGEST:
-        raise ArithmeticError(f"noise so wide needs a transform of {size} points: over {_LONGEST}")
-    return True

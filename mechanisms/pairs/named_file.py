@@ -16,7 +16,7 @@ from pathlib import Path
 from attrs import frozen
 
 from ...common.regular_file import read_at_most
-from ...exact.number import ParameterError
+from ...exact.number import ParameterError, located
 
 _given: ContextVar[Mapping[str, bytes] | None] = ContextVar("given", default=None)
 _noted: ContextVar[dict[str, bytes] | None] = ContextVar("noted", default=None)
@@ -42,10 +42,8 @@ class Held:
 def read_named(path: Path, most: int) -> bytes:
     """The content of a file of at most so many bytes. Raises ParameterError, with the path."""
     if (given := _given.get()) is None:
-        try:
+        with located(path):
             content = read_at_most(path, most)
-        except OSError as error:
-            raise ParameterError(f"{path}: {error.strerror}") from error
     elif str(path) in given:
         content = given[str(path)]
     else:

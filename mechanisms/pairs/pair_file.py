@@ -15,10 +15,9 @@ import csv
 import io
 import math
 from collections.abc import Iterator
-from fractions import Fraction
 from pathlib import Path
 
-from ...exact.number import ExactInput, ParameterError, exact
+from ...exact.number import ExactInput, ParameterError, exact, located
 from .named_file import read_named
 from .pair import FinitePair
 
@@ -40,34 +39,32 @@ def read_pair(path: str | Path, slack: ExactInput = 0) -> FinitePair:
     columns: dict[str, list[ExactInput]] = {"p": [], "q": []}
     common = 1
     for line, row in _rows(Path(path)):
-        where = f"{path}, line {line}"
-        outcome = row["outcome"]
-        if not outcome or len(outcome) > _LONGEST_OUTCOME:
-            raise ParameterError(
-                f"{where}: the outcome must be text of 1 to {_LONGEST_OUTCOME} characters"
-            )
-        if outcome in outcomes:
-            raise ParameterError(
-                f"{where}: outcome {outcome!r} stands on line {outcomes[outcome]} already"
-            )
-        outcomes[outcome] = line
-        if len(outcomes) > _MOST_OUTCOMES:
-            raise ParameterError(f"{where}: more than {_MOST_OUTCOMES} outcomes")
-        for name, column in columns.items():
-            mass = _probability(row[name], name, where)
-            column.append(mass)
-            common = math.lcm(common, mass.denominator)
-            if common.bit_length() > _LARGEST_DENOMINATOR:
+        with located(f"{path}, line {line}"):
+            outcome = row["outcome"]
+            if not outcome or len(outcome) > _LONGEST_OUTCOME:
                 raise ParameterError(
-                    f"{where}: the common denominator of all probabilities exceeds "
-                    f"{_LARGEST_DENOMINATOR} bits"
+                    f"the outcome must be text of 1 to {_LONGEST_OUTCOME} characters"
                 )
-    if not outcomes:
-        raise ParameterError(f"{path}: no outcomes below the header")
-    try:
+            if outcome in outcomes:
+                raise ParameterError(
+                    f"outcome {outcome!r} stands on line {outcomes[outcome]} already"
+                )
+            outcomes[outcome] = line
+            if len(outcomes) > _MOST_OUTCOMES:
+                raise ParameterError(f"more than {_MOST_OUTCOMES} outcomes")
+            for name, column in columns.items():
+                mass = exact(row[name], name, at_least=0, at_most=1)
+                column.append(mass)
+                common = math.lcm(common, mass.denominator)
+                if common.bit_length() > _LARGEST_DENOMINATOR:
+                    raise ParameterError(
+                        "the common denominator of all probabilities exceeds "
+                        f"{_LARGEST_DENOMINATOR} bits"
+                    )
+    with located(path):
+        if not outcomes:
+            raise ParameterError("no outcomes below the header")
         return FinitePair(tuple(outcomes), tuple(columns["p"]), tuple(columns["q"]), slack)
-    except ParameterError as error:
-        raise ParameterError(f"{path}: {error}") from error
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -108,10 +105,3 @@ def read_text(path: Path) -> str:
         return read_named(path, _LARGEST_FILE).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ParameterError(f"{path}: not text in UTF-8") from error
-
-
-def _probability(text: str, name: str, where: str) -> Fraction:
-    try:
-        return exact(text, name, at_least=0, at_most=1)
-    except ParameterError as error:
-        raise ParameterError(f"{where}: {error}") from error

@@ -7,6 +7,9 @@ draws the same from a seed's, and marks it. `draw` is for laws alone.
 from typing import TYPE_CHECKING
 
 from ...exact.lazy import lazily
+from .bits import NoSamplerError, RandomBits, SeededBits, SimulatedInt, SimulationError, SystemBits
+from .coins import Table, rounded
+from .reals import bernoulli_real
 
 if TYPE_CHECKING:
     from ..selection.chosen import AboveThreshold
@@ -18,33 +21,13 @@ if TYPE_CHECKING:
         share_of_noise,
         simulated_release,
     )
-    from .bits import (
-        NoSamplerError,
-        RandomBits,
-        SeededBits,
-        SimulatedInt,
-        SimulationError,
-        SystemBits,
-    )
-    from .coins import Table, rounded
-    from .reals import bernoulli_real
 
 __all__ = ["AboveThreshold", "NoSamplerError"]
 __all__ += ["RandomBits", "Release", "SeededBits", "SimulatedInt", "Simulation", "SimulationError"]
 __all__ += ["SystemBits", "Table", "bernoulli_real", "draw", "release", "rounded"]
 __all__ += ["share_of_noise", "simulated_release"]
 
-_BITS = ["NoSamplerError"]
-_BITS += ["RandomBits", "SeededBits", "SimulatedInt", "SimulationError", "SystemBits"]
-_DRAWS = ["Release", "Simulation", "draw", "release", "share_of_noise"]
-_DRAWS += ["simulated_release"]
+_DRAWS = ["Release", "Simulation", "draw", "release", "share_of_noise", "simulated_release"]
 __getattr__ = lazily(
-    __name__,
-    {
-        ".bits": _BITS,
-        "..selection.chosen": ["AboveThreshold"],
-        ".coins": ["Table", "rounded"],
-        ".reals": ["bernoulli_real"],
-        "..specs.released": _DRAWS,
-    },
+    __name__, {"..selection.chosen": ["AboveThreshold"], "..specs.released": _DRAWS}
 )

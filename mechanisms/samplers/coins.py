@@ -14,13 +14,8 @@ from ...exact.number import ExactInput, ParameterError, exact, whole
 from .bits import RandomBits
 
 
-def uniform(bound: ExactInput, bits: RandomBits) -> int:
-    """A uniform integer in 0, ..., bound - 1, bound >= 1. Raises ParameterError otherwise."""
-    return below(whole(bound, "bound", at_least=1), bits)
-
-
 def below(bound: int, bits: RandomBits) -> int:
-    """`uniform` without checks, bound >= 1.
+    """A uniform integer in 0, ..., bound - 1, bound >= 1.
 
     All 2^k integers of k bits are equally likely, 2^(k-1) < bound <= 2^k, hence also those below
     the bound among themselves; one is found with probability above 1/2 at each try.
@@ -35,12 +30,6 @@ def bernoulli(probability: ExactInput, bits: RandomBits) -> bool:
     """True with this exact rational probability. Raises ParameterError outside 0..1."""
     p = exact(probability, "probability", at_least=0, at_most=1)
     return coin(p.numerator, p.denominator, bits)
-
-
-def bernoulli_exp(gamma: ExactInput, bits: RandomBits) -> bool:
-    """True with probability e^(-gamma), gamma >= 0 rational. Raises ParameterError otherwise."""
-    g = exact(gamma, "gamma", at_least=0)
-    return coin_exp(g.numerator, g.denominator, bits)
 
 
 def coin(numerator: int, denominator: int, bits: RandomBits) -> bool:

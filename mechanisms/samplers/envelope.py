@@ -1,11 +1,11 @@
 """Any unimodal law on the integers, exactly: points thrown under a histogram that lies above it.
 
-Let r(x) > 0 be proportional to the mass at x, known by enclosures, not rising to the right of the
-mode and not falling to the left of it. With one unit = 2^-B, each x gets the height h(x), a whole
-number of units, r(x) <= h(x) 2^-B. A uniform point under the histogram of the heights has an x with
-mass proportional to h(x), and a uniform height y in [0, h(x)) units: kept where y < r(x) 2^B, x has
-mass proportional to r(x) (von Neumann 1951). The integer part of y comes with the point; its other
-binary digits are revealed only where that does not decide.
+Let r(x) > 0 be the mass at x over that at the mode, known by enclosures, not rising to the right of
+the mode and not falling to the left of it. With one unit = 2^-B, each x gets the height h(x), a
+whole number of units, r(x) <= h(x) 2^-B. A uniform point under the histogram of the heights has an
+x with mass proportional to h(x), and a uniform height y in [0, h(x)) units: kept where y < r(x)
+2^B, x has mass proportional to r(x) (von Neumann 1951). The integer part of y comes with the point;
+its other binary digits are revealed only where that does not decide.
 
 Steps: on [a, b) right of the mode h(x) is r(a) rounded up, and r(b) rounded down lies below all of
 it, so that most points are kept after one comparison of integers (the idea of Marsaglia and
@@ -20,11 +20,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from itertools import accumulate
 
 from attrs import evolve, frozen
-from flint import arb
+from flint import arb, ctx
 
 from ...exact.enclosure import UndecidedError
 from ...exact.number import ball
@@ -32,7 +32,7 @@ from ...exact.precision import CAP, START, working_precision
 from .bits import RandomBits
 from .coins import below
 from .geometric import geometric_exp
-from .reals import enclosed, is_below
+from .reals import Uniform, enclosed
 
 _UNITS = 64  # B
 _NEGLIGIBLE = 20  # bits: steps end where r is this much smaller than at the mode
@@ -91,7 +91,7 @@ class Envelope:
         return self.draw(bits) - self.draw(bits)
 
     def _under(self, x: int, y: int, bits: RandomBits) -> bool:
-        return is_below(y, self.units, lambda: self.ratio(x), bits)
+        return Uniform(y, self.units).is_below(lambda: self.ratio(x), bits)
 
     def _beyond(self, tail: Tail, bits: RandomBits) -> int | None:
         s = tail.scale
@@ -103,11 +103,11 @@ class Envelope:
             above = tail.weight * -(-1 / ball(s)).expm1() * (-j / ball(s)).exp()
             return self.ratio(x) * arb(2) ** self.units / above
 
-        return x if is_below(bits.take(_UNITS), _UNITS, chance, bits) else None
+        return x if Uniform(bits.take(_UNITS), _UNITS).is_below(chance, bits) else None
 
 
 def envelope(
-    ratio: Callable[[int], arb],
+    mass: Callable[[int], arb],
     mode: int,
     spread: int,
     support: tuple[int | None, int | None],
@@ -117,7 +117,7 @@ def envelope(
 ) -> Envelope:
     """The histogram above r.
 
-    ratio: encloses r(x) at the working precision, r(mode) about 1, and 0 outside the support.
+    mass: encloses what r(x) is proportional to, at the working precision, 0 outside the support.
     mode: the largest mass is at mode - 1, mode or mode + 1: each of them has a height of its own.
     spread: about a standard deviation; it only matters for speed.
     tail_scale: encloses an s with r(x + 1) <= r(x) e^(-1/s) for all x > mode + 1, for laws with a
@@ -127,6 +127,13 @@ def envelope(
     """
     low, high = support
     units = _UNITS + extra
+
+    @lru_cache(maxsize=8)
+    def peak(bits: int) -> arb:
+        return mass(mode)
+
+    def ratio(x: int) -> arb:
+        return arb(1) if x == mode else mass(x) / peak(ctx.prec)
 
     def height(x: int) -> tuple[int, int]:
         return enclosed(lambda: ratio(x), units)

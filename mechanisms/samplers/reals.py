@@ -12,7 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property
 
-from attrs import frozen
+from attrs import define, frozen
 from flint import arb, fmpz
 
 from ...exact.enclosure import UndecidedError
@@ -41,7 +41,7 @@ class Chance:
         """True with this probability."""
         u = bits.take(_FIRST)
         low, high = self.ends
-        return u < low or (u < high and is_below(u, _FIRST, self.formula, bits))
+        return u < low or (u < high and Uniform(u, _FIRST).is_below(self.formula, bits))
 
 
 def bernoulli_real(probability: Real, bits: RandomBits) -> bool:
@@ -56,24 +56,33 @@ def bernoulli_real(probability: Real, bits: RandomBits) -> bool:
         return coin(probability.numerator, probability.denominator, bits)
     formula: Formula = probability
     _check(formula)
-    return is_below(bits.take(_FIRST), _FIRST, formula.ball, bits)
+    return Uniform(bits.take(_FIRST), _FIRST).is_below(formula.ball, bits)
 
 
-def is_below(u: int, seen: int, bound: Callable[[], arb], bits: RandomBits) -> bool:
-    """Is U below the bound? `seen` binary digits of U after the point are known: u 2^-seen.
+@define
+class Uniform:
+    """U in [u, u + 1) 2^-seen: what is known of it, which stays known when more is drawn.
 
-    U may have an integer part; further digits are taken as they are needed.
-    Raises UndecidedError where the enclosures of the bound do not narrow.
+    U may have an integer part.
     """
-    while seen <= _MOST:
-        low, high = enclosed(bound, seen)
-        if u < low:  # then u + 1 <= low
-            return True
-        if u >= high:
-            return False
-        more = max(seen, _FIRST)
-        u, seen = (u << more) | bits.take(more), seen + more
-    raise UndecidedError(f"a probability is not enclosed to {_MOST} bits")
+
+    u: int
+    seen: int
+
+    def is_below(self, bound: Callable[[], arb], bits: RandomBits) -> bool:
+        """Is U below the bound? Further digits are taken as they are needed.
+
+        Raises UndecidedError where the enclosures of the bound do not narrow.
+        """
+        while self.seen <= _MOST:
+            low, high = enclosed(bound, self.seen)
+            if self.u < low:  # then u + 1 <= low
+                return True
+            if self.u >= high:
+                return False
+            more = max(self.seen, _FIRST)
+            self.u, self.seen = (self.u << more) | bits.take(more), self.seen + more
+        raise UndecidedError(f"a probability is not enclosed to {_MOST} bits")
 
 
 def enclosed(formula: Callable[[], arb], places: int) -> tuple[int, int]:

@@ -32,7 +32,6 @@ from ...exact.number import ExactInput, ParameterError, whole
 from ..bracket import Bracket, Bracketed
 from ..continuous import ContinuousNoise
 from ..fields.schema import INNER, key
-from ..laws.closed_forms import table_of
 from ..mechanism import AdditiveNoise, Mechanism, OneWay, RandomizedResponse
 from ..pairs.pair import Pair, TwoWayPair
 from ..sampled import at_rate, read_share
@@ -45,7 +44,7 @@ def _symmetric(mechanism: Mechanism) -> Mechanism:
         return mechanism
     if isinstance(mechanism, AdditiveNoise) and mechanism.modulus is None:
         law = mechanism.law
-        if law.symmetric and law.log_concave and table_of(law) is None:
+        if law.symmetric and law.log_concave and law.listed() is None:
             return mechanism
     raise ParameterError(
         "fixed-size needs symmetric log-concave noise without a modulus, or randomized response: "

@@ -38,7 +38,6 @@ from ..bracket import Bracket, Bracketed, Parts
 from ..continuous import ContinuousNoise, Shape
 from ..fields import parameters
 from ..fields.schema import key
-from ..laws.closed_forms import table_of
 from ..mechanism import AdditiveNoise, Mechanism
 from ..pairs.listed_pair import ListedPair, Masses
 from ..pairs.pair import FinitePair, Pair, TwoWayPair, sampled
@@ -93,7 +92,7 @@ class Raised:
     def pairs(self) -> Iterable[Pair]:
         law, shift = self.noise.law, self.noise.sensitivity
         pair: ShiftPair | FinitePair = ShiftPair(law.mirrored(), shift)
-        if table_of(law) is not None:
+        if law.listed() is not None:
             pair = _finite(self.noise)
         return (sampled(pair, self.rate, self.removing),)
 

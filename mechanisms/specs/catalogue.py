@@ -33,7 +33,7 @@ from .keys import KEYS, NEIGHBOURS, SAMPLING, chosen
 
 if TYPE_CHECKING:
     from ...protocols.federated import Settings
-    from ..additive.preset import ShufflePreset
+    from ..additive.papers import ShufflePreset
     from ..additive.protocol import SumProtocol
     from ..additive.rounded import RoundedReach
     from ..matrices.shared import SharedStream

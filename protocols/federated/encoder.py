@@ -22,8 +22,12 @@ from attrs import field, frozen
 from numpy.typing import ArrayLike, NDArray
 
 from ...exact.number import ExactInput, ParameterError, positive, whole
-from ...mechanisms.additive.coordinate_rounding import Rounding, read_rounding
-from ...mechanisms.additive.grid import fraction_bits, on_grid
+from ...mechanisms.additive.coordinate_rounding import (
+    Rounding,
+    fraction_bits,
+    on_grid,
+    read_rounding,
+)
 from ...mechanisms.laws.arrays import draw_array
 from ...mechanisms.laws.law import Law
 from ...mechanisms.samplers.bits import RandomBits

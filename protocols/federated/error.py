@@ -40,7 +40,7 @@ from flint import acb, arb
 from ...exact.enclosure import Enclosure
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
 from ...exact.precision import enclose, working_precision
-from ...mechanisms.additive.grid import fraction_bits
+from ...mechanisms.additive.coordinate_rounding import fraction_bits
 from ...mechanisms.laws.law import Law
 from .encoder import Encoding
 

@@ -13,9 +13,9 @@ from flint import arb
 from mpmath import mpf
 
 import exactdp
-from exactdp.exact.number import Logarithm
+from exactdp.exact.number import Linear, Logarithm
 from exactdp.exact.precision import working_precision
-from exactdp.mechanisms.additive.shuffle import Linear, ShuffleSum
+from exactdp.mechanisms.additive.shuffle import ShuffleSum
 from exactdp.mechanisms.local.shuffled_crowd import Crowd
 from exactdp.mechanisms.selection.key_lists import WorstCounts, groups
 from exactdp.protocols.aggregation.masked.failure import graph_failure

@@ -1,4 +1,4 @@
-"""The precision of FLINT and mpmath is the host's: whatever is asked in threads, it stays."""
+"""FLINT's precision is the host's: whatever is asked in threads, it stays."""
 
 import os
 import signal
@@ -10,25 +10,24 @@ import pytest
 from flint import ctx
 
 import exactdp
-from exactdp.exact.precision import working_digits, working_precision
+from exactdp.exact.precision import working_precision
 
 
-@pytest.mark.parametrize(("at", "module"), [(working_precision, ctx), (working_digits, mpmath.mp)])
-def test_threads_take_turns(at, module):
-    host, seen = module.prec, []
+def test_threads_take_turns():
+    host, seen = ctx.prec, []
 
-    def compute(digits):
-        with at(digits):
-            before = module.prec
+    def compute(bits):
+        with working_precision(bits):
+            before = ctx.prec
             time.sleep(0.05)
-            seen.append(before == module.prec != host)
+            seen.append(before == ctx.prec != host)
 
-    threads = [threading.Thread(target=compute, args=(digits,)) for digits in (200, 300)]
+    threads = [threading.Thread(target=compute, args=(bits,)) for bits in (200, 300)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(10)
-    assert seen == [True, True] and module.prec == host
+    assert seen == [True, True] and ctx.prec == host
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")

@@ -8,17 +8,17 @@ import pytest
 from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import assert_holds, binomial, exactly
+from oracles import assert_holds, binomial, exactly, known
 from scipy import stats
 
 from exactdp import Enclosure, ParameterError, UndecidedError
 from exactdp.accounting import compose
 from exactdp.exact import refine, working_precision
-from exactdp.exact.number import Logarithm
+from exactdp.exact.number import Linear, Logarithm
 from exactdp.exact.square_root import SquareRoot
 from exactdp.mechanisms import Binomial
 from exactdp.mechanisms.additive.papers import shuffle_sum
-from exactdp.mechanisms.additive.shuffle import Linear, shuffle, shuffled_sum
+from exactdp.mechanisms.additive.shuffle import shuffle, shuffled_sum
 from exactdp.mechanisms.samplers import SeededBits
 from exactdp.protocols import ShuffleSum
 
@@ -37,9 +37,9 @@ def test_many_users_add_one_bit_of_irrational_probability(users):
     with mpmath.workdps(50):
         stated = tau("0.5", "1e-6")
         chance = stated / (2 * users)
-        assert mpmath.almosteq(law.success.mpf(), chance, 1e-45)
-        assert mpmath.almosteq(preset.tau.mpf(), stated, 1e-45)
-        assert mpmath.almosteq(preset.protocol.mean().mpf(), stated / 2, 1e-45)
+        assert mpmath.almosteq(known(law.success), chance, 1e-45)
+        assert mpmath.almosteq(known(preset.tau), stated, 1e-45)
+        assert mpmath.almosteq(known(preset.protocol.mean()), stated / 2, 1e-45)
     with working_precision(160):
         assert arb(exactly_text(chance)).overlaps(law.success.ball() + arb(0, "1e-44"))
 
@@ -112,12 +112,12 @@ def test_an_irrational_mean_is_subtracted_exactly():
     assert isinstance(found, Linear)
     with mpmath.workdps(40):
         ones = sum(map(sum, sent))
-        assert mpmath.almosteq(found.mpf(), ones - tau("0.9", "0.5") / 2, 1e-35)
+        assert mpmath.almosteq(known(found), ones - tau("0.9", "0.5") / 2, 1e-35)
     # with users missing, so much less of the mean
     fewer = protocol.analyze([message for messages in sent[:400] for message in messages], 100)
     with mpmath.workdps(40):
         ones = sum(map(sum, sent[:400]))
-        assert mpmath.almosteq(fewer.mpf(), ones - tau("0.9", "0.5") / 2 * 400 / 500, 1e-35)
+        assert mpmath.almosteq(known(fewer), ones - tau("0.9", "0.5") / 2 * 400 / 500, 1e-35)
 
 
 @pytest.mark.parametrize("success", [Fraction(1, 2), Fraction(1, 7), "irrational"])
@@ -125,7 +125,7 @@ def test_noise_bits_have_their_probability(success):
     protocol = ShuffleSum(10, 400, success) if success != "irrational" else None
     if protocol is None:
         stated = shuffle_sum("0.9", "0.5", 500).protocol.success
-        protocol, success = ShuffleSum(10, 400, stated), float(stated.mpf())
+        protocol, success = ShuffleSum(10, 400, stated), float(known(stated))
     bits = SeededBits(4)
     ones = sum(sum(protocol.randomize(0, bits)) for _ in range(10))
     assert stats.binomtest(ones, 4000, float(success)).pvalue > RARE

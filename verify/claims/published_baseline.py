@@ -15,7 +15,7 @@ import sympy
 from flint import arb
 
 from ...exact.number import ball
-from ...mechanisms.laws.certain import certain_floor
+from ...mechanisms.laws.search import certain_floor
 from .finding import Finding, Scope, claim, fails, require
 from .proofs import prove_equal
 

@@ -14,7 +14,7 @@ from ...accounting.composition.composed import compose
 from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...mechanisms.additive import papers
-from ...mechanisms.laws.certain import certain_ceiling
+from ...mechanisms.laws.search import certain_ceiling
 from .finding import Finding, claim, figure, holds, require, shown
 from .proofs import prove_equal
 

@@ -10,11 +10,12 @@ from scipy import stats
 from exactdp import ParameterError
 from exactdp.bandit.radius.index import Look, agrees, index
 from exactdp.bandit.radius.plan import Decoding
-from exactdp.exact.number import Logarithm, mpf
+from exactdp.exact.number import Logarithm
 from exactdp.mechanisms.laws.branch import over
 from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
 from exactdp.mechanisms.laws.finite import FiniteLaw
+from exactdp.mechanisms.laws.floats import to_float
 from exactdp.mechanisms.laws.skellam import Skellam
 
 P = Fraction(1, 10)
@@ -41,7 +42,7 @@ def masses(noise, reach):
         half = float(noise.variance) / 2
         law = stats.skellam(half, half)
     else:
-        law = stats.dlaplace(1 / float(mpf(noise.scale)))
+        law = stats.dlaplace(1 / to_float(noise.scale))
     return law.pmf(np.arange(-reach, reach + 1))
 
 

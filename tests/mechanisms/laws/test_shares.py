@@ -3,6 +3,7 @@
 import pytest
 
 from exactdp import ParameterError
+from exactdp.exact.number import Linear
 from exactdp.mechanisms import (
     Binomial,
     DiscreteGaussian,
@@ -15,7 +16,6 @@ from exactdp.mechanisms import (
     Skellam,
 )
 from exactdp.mechanisms.additive.papers import InvertedScale
-from exactdp.mechanisms.additive.shuffle import Linear
 
 SCALE = InvertedScale(10)
 LAWS: list[Law] = [

@@ -20,13 +20,13 @@ from exactdp.mechanisms import (
     Skellam,
 )
 from exactdp.mechanisms.additive.papers import InvertedScale
+from exactdp.mechanisms.laws.skellam import poisson_envelope
 from exactdp.mechanisms.samplers import (
     SeededBits,
     bernoulli_real,
     draw,
 )
 from exactdp.mechanisms.samplers.coins import bernoulli
-from exactdp.mechanisms.samplers.unimodal import poisson_envelope
 
 INVERTED = InvertedScale(Fraction(10))
 LOG2 = Logarithm(Fraction(2))

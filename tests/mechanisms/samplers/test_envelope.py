@@ -10,11 +10,12 @@ from flint import arb, ctx
 from sampler_fit import fit_counts
 
 from exactdp.exact.precision import working_precision
-from exactdp.mechanisms import DiscreteGaussianSum, Polya
+from exactdp.mechanisms import Binomial, DiscreteGaussianSum, Polya
+from exactdp.mechanisms.laws import binomial, polya
 from exactdp.mechanisms.laws.discrete_gaussian import _histogram
+from exactdp.mechanisms.laws.skellam import poisson_envelope
 from exactdp.mechanisms.samplers import SeededBits
 from exactdp.mechanisms.samplers.envelope import Step, Tail, envelope
-from exactdp.mechanisms.samplers.unimodal import binomial_envelope, poisson_envelope, polya_envelope
 
 
 def poisson(rate):
@@ -29,12 +30,12 @@ CASES = [
     (poisson_envelope(Fraction(1, 10)), poisson(0.1)),
     (poisson_envelope(Fraction(7, 2)), poisson(3.5)),
     (poisson_envelope(Fraction(3000)), poisson(3000)),
-    (polya_envelope(Fraction(1, 1000), Fraction(50)), Polya("1/1000", 50).pmf),
-    (polya_envelope(Fraction(1, 2), Fraction(1000)), Polya("1/2", 1000).pmf),
-    (polya_envelope(Fraction(1), Fraction(20)), Polya(1, 20).pmf),
-    (polya_envelope(Fraction(9, 2), Fraction(20)), Polya("9/2", 20).pmf),
-    (binomial_envelope(5, Fraction(1, 3)), lambda x: mpmath.binomial(5, x) * mpmath.mpf(2) ** -x),
-    (binomial_envelope(9000, Fraction(1, 2)), lambda x: mpmath.binomial(9000, x)),
+    (polya.histogram(Polya("1/1000", 50)), Polya("1/1000", 50).pmf),
+    (polya.histogram(Polya("1/2", 1000)), Polya("1/2", 1000).pmf),
+    (polya.histogram(Polya(1, 20)), Polya(1, 20).pmf),
+    (polya.histogram(Polya("9/2", 20)), Polya("9/2", 20).pmf),
+    (binomial.histogram(Binomial(5, "1/3")), lambda x: mpmath.binomial(5, x) * mpmath.mpf(2) ** -x),
+    (binomial.histogram(Binomial(9000, "1/2")), lambda x: mpmath.binomial(9000, x)),
     (_histogram(DiscreteGaussianSum(1000, 100)), gaussian(100_000)),
     (envelope(lambda x: arb(1) if 0 <= x < 40 else arb(0), 20, 12, (0, 39)), lambda x: 1),
 ]

@@ -14,7 +14,7 @@ from exhaustive import exhaust
 
 from exactdp.mechanisms import Binomial, DiscreteGaussian, DiscreteLaplace, FiniteLaw, Polya
 from exactdp.mechanisms.samplers import Table, rounded
-from exactdp.mechanisms.samplers.coins import bernoulli, bernoulli_exp, uniform
+from exactdp.mechanisms.samplers.coins import below, bernoulli, coin_exp
 from exactdp.mechanisms.samplers.geometric import geometric
 
 
@@ -76,7 +76,7 @@ def real(value):
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 5, 8, 11])
 def test_uniform(bound):
-    bracketed(lambda bits: uniform(bound, bits), lambda _: real(Fraction(1, bound)), 0.02)
+    bracketed(lambda bits: below(bound, bits), lambda _: real(Fraction(1, bound)), 0.02)
 
 
 @pytest.mark.parametrize("p", ["0", "1", "1/2", "1/3", "5/7"])
@@ -88,7 +88,7 @@ def test_rational_coins(choices, p):
 @pytest.mark.parametrize("gamma", ["0", "1/4", "1/3", "2/3", "1", "3/2", "2", "7/3"])
 def test_exponential_coins(choices, gamma):
     truth = {True: mpmath.exp(-real(gamma)), False: 1 - mpmath.exp(-real(gamma))}
-    bracketed(lambda bits: bernoulli_exp(gamma, bits), truth.get, 1e-3)
+    bracketed(lambda bits: coin_exp(*Fraction(gamma).as_integer_ratio(), bits), truth.get, 1e-3)
 
 
 @pytest.mark.parametrize("scale", ["1/3", "1", "2", "3/2", "5"])

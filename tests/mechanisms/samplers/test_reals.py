@@ -9,7 +9,7 @@ from flint import arb
 from exactdp import UndecidedError
 from exactdp.exact.number import Logarithm
 from exactdp.mechanisms.samplers import SeededBits, bernoulli_real
-from exactdp.mechanisms.samplers.reals import Chance, enclosed, is_below, near_floor
+from exactdp.mechanisms.samplers.reals import Chance, Uniform, enclosed, near_floor
 
 THIRD = lambda: arb(1) / 3  # noqa: E731
 LOG2 = Logarithm(Fraction(2))
@@ -58,6 +58,6 @@ def test_enclosures_are_integers_around_the_value():
 def test_an_enclosure_that_never_narrows_is_undecided():
     wide = lambda: arb("0.5", "0.1")  # noqa: E731
     with pytest.raises(UndecidedError):
-        is_below(1 << 63, 64, wide, SeededBits(1))
+        Uniform(1 << 63, 64).is_below(wide, SeededBits(1))
     with pytest.raises(UndecidedError):
         near_floor(lambda: arb(10, 5))

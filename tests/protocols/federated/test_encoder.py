@@ -15,7 +15,7 @@ from scipy.linalg import hadamard
 
 from exactdp import ParameterError
 from exactdp.mechanisms import Skellam
-from exactdp.mechanisms.additive.grid import fraction_bits, on_grid, squared_norm
+from exactdp.mechanisms.additive.coordinate_rounding import fraction_bits, on_grid, squared_norm
 from exactdp.mechanisms.samplers import SeededBits
 from exactdp.protocols.federated import Encoding, read_rounding
 from exactdp.protocols.federated.rotation import rotate, signs, unrotate
