@@ -99,11 +99,11 @@ class MatrixNoise(Bracketed):
         lower, upper = (
             self._moved(Fraction(end)) for end in (self.square.lower, self.square.upper)
         )
-        return Bracket((lower,), (upper,), reason=_WHY)
+        return Bracket([lower], [upper], reason=_WHY)
 
-    def _moved(self, square: Fraction) -> Parts:
+    def _moved(self, square: Fraction) -> Mechanism:
         scale = square_root(self.sigma**2 / square)
-        return ((ContinuousNoise(Shape.GAUSSIAN, scale, neighbours=self.neighbours), 1),)
+        return ContinuousNoise(Shape.GAUSSIAN, scale, neighbours=self.neighbours)
 
 
 @frozen
@@ -129,7 +129,7 @@ class DiscreteMatrixNoise(Bracketed):
         if isinstance(self.law, DiscreteGaussian):
             curve = RenyiCurve(Fraction(self.square) / (2 * self.law.sigma2))
         noise = dominating_gaussian(self.law, self.square, self.neighbours)
-        return Bracket(self._attained(), (((noise, 1),),), curve=curve, reason=_WHY_DISCRETE)
+        return Bracket(self._attained(), [noise], curve=curve, reason=_WHY_DISCRETE)
 
     def _attained(self) -> tuple[Parts, ...]:
         return tuple(
