@@ -91,8 +91,8 @@ class MatrixNoise(Bracketed):
     matrix: str
     square: Enclosure
     sigma: Fraction
+    stream: Stream = field(eq=False, repr=False)
     neighbours: str = "replace"
-    stream: Stream | None = field(default=None, eq=False, repr=False)
 
     def bracket(self) -> Bracket:
         """Gaussian noise on a number that moves by this distance."""
@@ -119,9 +119,8 @@ class DiscreteMatrixNoise(Bracketed):
     reach: Reach
     square: int
     shifts: tuple[tuple[int, int], ...]
+    stream: Stream = field(eq=False, repr=False)
     neighbours: str = "replace"
-    tree: Tree | None = None
-    stream: Stream | None = field(default=None, eq=False, repr=False)
 
     def bracket(self) -> Bracket:
         """What some users move, in each direction that may cost most; the envelope of the law."""
@@ -175,15 +174,14 @@ def read_release(name: str, values: Mapping[str, str]) -> tuple[Mechanism, dict[
     if noise == "gaussian":
         if not square.lower > 0:
             raise ParameterError("the matrix must move by something that is attained")
-        return MatrixNoise(said, square, sigma, neighbours, stream), derived
+        return MatrixNoise(said, square, sigma, stream, neighbours), derived
     if found.shifts is None:
         raise ParameterError(
             f"noise must be gaussian where C has other than whole numbers: {noise}"
         )
-    tree = matrix if isinstance(matrix, Tree) else None
     law = BY_VARIANCE[noise](sigma**2)
     most = math.floor(Fraction(found.square.upper)) * reach.largest_square
-    mechanism = DiscreteMatrixNoise(said, law, reach, most, found.shifts, neighbours, tree, stream)
+    mechanism = DiscreteMatrixNoise(said, law, reach, most, found.shifts, stream, neighbours)
     return mechanism, derived
 
 

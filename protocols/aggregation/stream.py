@@ -90,7 +90,6 @@ def play_stream(
 
 
 def _check(shared: SharedStream, rows: Rows) -> None:
-    assert shared.noise.stream is not None
     who, largest = shared.noise.stream.who, shared.noise.reach.largest_square
     steps = sorted(rows)
     gaps = [b - a for a, b in pairwise(steps)]
