@@ -12,9 +12,7 @@ from collections.abc import Callable, Sequence
 from attrs import frozen
 from flint import acb, arb, ctx
 
-from ..exact.lazy import mpmath
 from ..exact.number import Real, mpf
-from ..exact.precision import working_digits
 from ..mechanisms.laws.law import Law, Moments
 from ..mechanisms.laws.saddle import vertical_path
 from .rounding import RoundedUp
@@ -47,13 +45,6 @@ class NoisyRounding(Law):
 
     def mirrored(self) -> Law:
         return NoisyRounding(self.noise.mirrored(), self.rounded.mirrored())
-
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        """A sum over the outcomes of the rounding: for few trials."""
-        with working_digits(digits + 15):
-            outcomes = range(self.rounded.trials + 1)
-            parts = (self.rounded.pmf(b, digits) * self.noise.pmf(x - b, digits) for b in outcomes)
-            return mpmath.fsum(parts)
 
     def ball(self, x: int) -> arb:
         if self._is_few:

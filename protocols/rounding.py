@@ -35,9 +35,7 @@ from attrs import frozen
 from flint import acb, arb, arb_poly
 
 from ..exact.enclosure import Enclosure
-from ..exact.lazy import mpmath
-from ..exact.number import ExactInput, ball, exact, mpf, whole
-from ..exact.precision import working_digits
+from ..exact.number import ExactInput, ball, exact, whole
 from ..exact.roots import float_root
 from ..mechanisms.laws.binomial import Binomial
 from ..mechanisms.laws.law import Law, Moments
@@ -84,19 +82,6 @@ class RoundedUp(Law):
 
     def mirrored(self) -> RoundedUp:
         return RoundedUp(tuple((1 - f, count) for f, count in self.fractions))
-
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        """By multiplying out the generating function: for few trials."""
-        if not 0 <= x <= self.trials:
-            return mpmath.mpf(0)
-        with working_digits(digits + 15 + 2 * len(str(self.trials))):
-            masses = [mpmath.mpf(1)]
-            for f, count in self.fractions:
-                up = mpf(f)
-                for _ in range(count):
-                    stay = [(1 - up) * p for p in masses] + [mpmath.mpf(0)]
-                    masses = [p + up * q for p, q in zip(stay, [0, *masses], strict=True)]
-            return masses[x]
 
     def ball(self, x: int) -> arb:
         if x == 0:

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from ...exact.enclosure import Enclosure, UndecidedError
 from ...exact.lazy import mpmath
-from ...exact.number import ExactInput, ParameterError, Real, ball, decimal_text, exact, whole
-from ...exact.precision import CAP, START, WIDTH, refine, working_precision
+from ...exact.number import ExactInput, ParameterError, Real, ball, decimal_text, exact, mpf, whole
+from ...exact.precision import CAP, START, WIDTH, refine, working_digits, working_precision
 from ..fields.schema import Calibrated
 from ..samplers.bits import RandomBits
 from . import contour
@@ -105,10 +105,6 @@ class Law(ABC):
         return bool(self.log_concave or self.log_convex_sides)
 
     # -- what a law must say ------------------------------------------------------------------
-
-    @abstractmethod
-    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        """P(X = x) by mpmath, to this many significant digits."""
 
     @abstractmethod
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
@@ -311,6 +307,11 @@ class Law(ABC):
         if self._left_of_centre(t):
             return contour.lower_tail(self, t, self.path(t, -1))
         return 1 - contour.upper_tail(self, t + 1, self.path(t + 1, 1))
+
+    def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
+        """P(X = x) by mpmath, to this many significant digits."""
+        with working_digits(digits + 5):
+            return mpf(Fraction(self.probability(x, Fraction(1, 10**digits)).lower))
 
     def probability(self, x: int, width: Fraction = WIDTH) -> Enclosure:
         """P(X = x)."""
