@@ -20,8 +20,10 @@ mod 2 meet every pattern equally often; all rows have 1 in the first column, and
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
-from itertools import product
+from itertools import compress, product
+from typing import TypeAlias
 
 from attrs import field, frozen
 
@@ -65,6 +67,20 @@ def _bits(value: ExactInput | None) -> int | None:
 def _hashes(value: ExactInput) -> int:
     """A whole number, 1 to 32."""
     return whole(value, "hashes", at_least=1, at_most=_MOST_HASHES)
+
+
+_Column: TypeAlias = tuple[list[Weight], Weight, str]
+
+
+def _scenes(columns: Iterable[_Column]) -> tuple[Scene, ...]:
+    """One: of each class of reports its weights by value, the least that any has, its name."""
+    weights, least, names = zip(*columns, strict=True)
+    rows = tuple(zip(*weights, strict=True))
+    return (Scene(rows[0], rows[1], rows, names, least),)
+
+
+def _said(held: Iterable[bool]) -> str:
+    return " and ".join(compress(_ORDINALS, held)) or "neither"
 
 
 @frozen
@@ -132,17 +148,19 @@ class Bits(LocalRandomizer):
             )
         values = 2 if not crowded or (self.size is not None and self.size < 3 * h) else 3
         on, off = ([weight**k for k in range(h + 1)] for weight in (self.on, self.off))
-        names, least, rows = list[str](), list[Weight](), [list[Weight]() for _ in range(values)]
+        columns = list[_Column]()
         for ones in product(range(h + 1), repeat=values):
             many = Weight.of(math.prod(math.comb(h, k) for k in ones))
-            each = [off[k] for k in ones]
-            least.append(math.prod(each, start=many))
-            for value, row in enumerate(rows):
-                weights = [on[k] if value == at else off[k] for at, k in enumerate(ones)]
-                row.append(math.prod(weights, start=many))
-            names.append(f"so many bits of each value: {' and '.join(map(str, ones))}")
-        made = [tuple(row) for row in rows]
-        return (Scene(made[0], made[1], tuple(made), tuple(names), tuple(least)),)
+            weights = [
+                math.prod(
+                    (on[k] if value == at else off[k] for at, k in enumerate(ones)), start=many
+                )
+                for value in range(values)
+            ]
+            least = math.prod((off[k] for k in ones), start=many)
+            name = f"so many bits of each value: {' and '.join(map(str, ones))}"
+            columns.append((weights, least, name))
+        return _scenes(columns)
 
 
 def _check_size(size: int | None, hashes: int) -> None:
@@ -229,19 +247,13 @@ class Subsets(LocalRandomizer):
 
     def scenes(self, crowded: bool = False) -> tuple[Scene, ...]:
         values = min(self.categories, 3)
-        odds, names, many = Weight.of(1, self.epsilon), list[str](), list[int]()
-        rows = [list[Weight]() for _ in range(values)]
+        odds, columns = Weight.of(1, self.epsilon), list[_Column]()
         for held in product((False, True), repeat=values):
-            left = self.size - sum(held)
-            others = self.categories - values
-            many.append(math.comb(others, left) if 0 <= left <= others else 0)
-            for has, row in zip(held, rows, strict=True):
-                row.append(Weight.of(many[-1]) * (odds if has else ONE))
-            said = [word for word, has in zip(_ORDINALS, held, strict=False) if has]
-            names.append(f"sets with {' and '.join(said) or 'neither'}")
-        made = [tuple(row) for row in rows]
-        least = tuple(map(Weight.of, many))  # some category is in no set: size < categories
-        return (Scene(made[0], made[1], tuple(made), tuple(names), least),)
+            left, others = self.size - sum(held), self.categories - values
+            many = Weight.of(math.comb(others, left) if 0 <= left <= others else 0)
+            weights = [many * (odds if has else ONE) for has in held]
+            columns.append((weights, many, f"sets with {_said(held)}"))  # size < categories
+        return _scenes(columns)
 
 
 @frozen
@@ -267,25 +279,14 @@ class Hadamard(LocalRandomizer):
         are among all values': in every column but the first some value has -1.
         """
         values = 3 if self.categories >= 4 else 2
-        odds, names, many = Weight.of(1, self.epsilon), list[str](), list[int]()
-        rows, least = [list[Weight]() for _ in range(values)], list[Weight]()
-        agreeing = list[Weight]()
-        for held in [*product((False, True), repeat=values), None]:
-            full = held is None  # the first column
-            has = (True,) * values if held is None else held
-            count = 1 if full else (self.columns >> values) - all(has)
-            many.append(count)
-            for one, row in zip(has, rows, strict=True):
-                row.append(Weight.of(count) * (odds if one else ONE))
-            agreeing.append(Weight.of(count) * (odds if has[0] == has[1] else ONE))
-            least.append(Weight.of(count) * (odds if full else ONE))
-            said = [word for word, one in zip(_ORDINALS, has, strict=False) if one]
-            where = f"columns with {' and '.join(said) or 'neither'}"
-            names.append("the first column" if full else where)
-        made = [tuple(row) for row in rows]
-        if self.categories >= 3:
-            made.append(tuple(agreeing))
-        return (Scene(made[0], made[1], tuple(made), tuple(names), tuple(least)),)
+        odds, columns = Weight.of(1, self.epsilon), list[_Column]()
+        for has in product((False, True), repeat=values):
+            many = Weight.of((self.columns >> values) - all(has))
+            agree = [has[0] == has[1]] * (self.categories >= 3)
+            weights = [many * (odds if one else ONE) for one in [*has, *agree]]
+            columns.append((weights, many, f"columns with {_said(has)}"))
+        columns.append(([odds] * len(columns[0][0]), odds, "the first column"))
+        return _scenes(columns)
 
 
 @frozen

@@ -43,6 +43,7 @@ from ...exact.square_root import square_root
 from ..additive.reach import Reach
 from ..bracket import Bracket, Bracketed, Parts, RenyiCurve
 from ..continuous import ContinuousNoise, Shape, dominating_gaussian
+from ..fields.schema import flag
 from ..laws.discrete_gaussian import DiscreteGaussian
 from ..laws.families import BY_VARIANCE
 from ..laws.law import Law
@@ -222,15 +223,13 @@ def _matrix(name: str, values: Mapping[str, str]) -> tuple[Tree | Toeplitz | Tab
 def _participation(steps: int, values: Mapping[str, str]) -> Participation:
     """Once; as often as fits, where only a separation is given."""
     separation = values.get("separation", "1")
-    fixed = values.get("fixed", "no")
-    if fixed not in ("yes", "no"):
-        raise ParameterError(f"fixed must be yes or no, got {fixed[:40]!r}")
+    fixed = flag(values.get("fixed", "no"), "fixed")
     if "participations" in values:
         times = values["participations"]
     else:
         apart = whole(separation, "separation", at_least=1)
         times = str(1 + (steps - 1) // apart) if "separation" in values else "1"
-    return Participation(steps, times, separation, fixed == "yes")
+    return Participation(steps, times, separation, fixed)
 
 
 def _told(who: Participation) -> str:
