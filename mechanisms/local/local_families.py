@@ -27,8 +27,9 @@ from typing import TypeAlias
 
 from attrs import field, frozen
 
-from ...exact.number import ExactInput, ParameterError, ball, exact, whole
+from ...exact.number import ExactInput, ParameterError, ball, whole
 from ..bracket import Bracket, Bracketed
+from ..fields import parameters
 from ..fields.schema import key
 from ..pairs.listed_pair import ListedPair, Masses, Steps
 from ..pairs.pair import FinitePair
@@ -41,18 +42,12 @@ _CATEGORIES = (
     "any other category",
 )
 _ORDINALS = ("the first", "the second", "a third")
-_LARGEST = 10_000  # epsilon, as of `RandomizedResponse`
 _MOST_CATEGORIES = 10**9
 _MOST_SUBSETS = 4096  # categories, where subsets are counted
 _MOST_HASHES = 32
 
 _RATIO = key("log of the largest ratio of a report's probabilities")
 _VALUES = key("how many values there are")
-
-
-def epsilon_of(value: ExactInput) -> Fraction:
-    """A number, 0 to 10000."""
-    return exact(value, "epsilon", at_least=0, at_most=_LARGEST)
 
 
 def _categories(value: ExactInput) -> int:
@@ -87,7 +82,7 @@ def _said(held: Iterable[bool]) -> str:
 class Categories(ListedPair, LocalRandomizer):
     """One of so many categories: the true one e^epsilon times as likely as any other."""
 
-    epsilon: Fraction = field(converter=epsilon_of, metadata=_RATIO)
+    epsilon: Fraction = field(converter=parameters.odds, metadata=_RATIO)
     categories: int = field(converter=_categories, metadata=_VALUES)
 
     kind = "categories"
@@ -223,7 +218,7 @@ def few(value: ExactInput) -> int:
 class Subsets(LocalRandomizer):
     """So many of all categories, e^epsilon times as likely where they hold the true one."""
 
-    epsilon: Fraction = field(converter=epsilon_of, metadata=_RATIO)
+    epsilon: Fraction = field(converter=parameters.odds, metadata=_RATIO)
     categories: int = field(converter=few, metadata=_VALUES)
     size: int = field(
         converter=_size, metadata=key("of the set; categories/(1 + e^epsilon)", needed=False)
@@ -260,7 +255,7 @@ class Subsets(LocalRandomizer):
 class Hadamard(LocalRandomizer):
     """A column of a Hadamard matrix, e^epsilon times as likely where the value's row has 1."""
 
-    epsilon: Fraction = field(converter=epsilon_of, metadata=_RATIO)
+    epsilon: Fraction = field(converter=parameters.odds, metadata=_RATIO)
     categories: int = field(converter=_categories, metadata=_VALUES)
 
     kind = "hadamard-response"
@@ -297,7 +292,7 @@ class OneBitMean(LocalRandomizer):
     a mixture of the bits of 0 and of 1. These two are randomized response.
     """
 
-    epsilon: Fraction = field(converter=epsilon_of, metadata=_RATIO)
+    epsilon: Fraction = field(converter=parameters.odds, metadata=_RATIO)
 
     says = "one bit of a number from 0 to 1 (Ding, Kulkarni, Yekhanin 2017)"
     example = "epsilon=1"

@@ -86,7 +86,8 @@ class Run(ListedPair):
 
     def masses(self) -> Masses:
         if self.variant == 5:
-            return _certainly(DiscreteLaplace(self.threshold_scale).ball(1))
+            seen = DiscreteLaplace(self.threshold_scale).ball(1)
+            return (seen, 1 - seen), (arb(0), arb(1))  # what is never seen under D'
         seen, never = (self._told if self.variant == 3 else self._said)()
         return (seen, 1 - seen), (never, 1 - never)
 
@@ -203,11 +204,6 @@ class SparseVector(Bracketed):
     def _run(self, low: int, high: int) -> Parts:
         run = Run(self.variant, *self.scales, low, 1 if self.variant in (3, 5) else high)
         return ((run, self.answers if self.variant == 2 else 1),)
-
-
-def _certainly(seen: arb) -> Masses:
-    """What is seen under D with this probability, and never under D'."""
-    return (seen, 1 - seen), (arb(0), arb(1))
 
 
 ENTRIES = {SparseVector.kind: entry(SparseVector)}

@@ -38,7 +38,6 @@ from ..bracket import Bracket, Bracketed, Parts
 from ..continuous import ContinuousNoise, Shape
 from ..fields import parameters
 from ..fields.schema import key
-from ..laws.closed_forms import table_of
 from ..mechanism import AdditiveNoise, Choice, Mechanism
 from ..pairs.listed_pair import ListedPair, Masses
 from ..pairs.pair import FinitePair, sampled
@@ -78,13 +77,6 @@ def _released(noise: Noise, threshold: Fraction, count: Fraction, bits: int) -> 
     far = ball(abs(short) / noise.scale)
     tail = (-far).exp() / 2 if noise.shape is Shape.LAPLACE else (far / arb(2).sqrt()).erfc() / 2
     return (tail, 1 - tail) if short >= 0 else (1 - tail, tail)
-
-
-def _finite(noise: AdditiveNoise) -> FinitePair:
-    """The pair of largest shift, with the user first: both ways round are among the noise's."""
-    raised = next(iter(noise.pairs()))
-    assert isinstance(raised, FinitePair)
-    return raised.swapped()
 
 
 def _threshold(value: ExactInput) -> Fraction:
@@ -168,8 +160,8 @@ class Thresholded(Bracketed):
             return Sampled(noise, self.rate, self.removing)
         # a count that only rises with the user: the pair (p(x - sensitivity), p(x))
         raised: ShiftPair | FinitePair = ShiftPair(noise.law.mirrored(), noise.sensitivity)
-        if table_of(noise.law) is not None:
-            raised = _finite(noise)
+        if isinstance(listed := next(iter(noise.pairs())), FinitePair):
+            raised = listed.swapped()  # the largest shift; both ways round are among the noise's
         return Choice((sampled(raised, self.rate, self.removing),), "add-remove")
 
 
