@@ -99,7 +99,6 @@ def play(parsed: Spec, asked: Asked) -> Result:
 
 def _made_up(client: int, shared: SharedStream) -> Rows:
     """A client's rows: data, not noise. As often as it may, in steps at random."""
-    assert shared.noise.stream is not None
     drawn, who = np.random.default_rng(client), shared.noise.stream.who
     slack = who.steps - who.span
     late = np.sort(drawn.integers(0, slack + 1, 1 if who.fixed else who.times))

@@ -36,7 +36,7 @@ from ..exact.number import ExactInput, ParameterError, ball, exact, whole
 from ..exact.precision import working_precision
 from ..exact.search import Grid, Search
 from ..mechanisms.laws.skellam import Skellam
-from ..protocols.federated.scale import fitting_scale
+from ..protocols.federated.encoder import fitting_scale
 
 _STEP = Fraction(1, 2000)  # relative, of the variances that are tried
 _MOST = 40

@@ -25,8 +25,9 @@ from .sampled import RandomRate, unsampled
 Parts: TypeAlias = tuple[tuple[Mechanism, int], ...]  # uses of mechanisms, each so many times
 
 
-def _lists(lists: Iterable[Iterable[tuple[Mechanism, int]]]) -> tuple[Parts, ...]:
-    return tuple(tuple(parts) for parts in lists)
+def _lists(lists: Iterable[Mechanism | Iterable[tuple[Mechanism, int]]]) -> tuple[Parts, ...]:
+    """A mechanism by itself is used once."""
+    return tuple(tuple(parts) if isinstance(parts, Iterable) else ((parts, 1),) for parts in lists)
 
 
 @frozen

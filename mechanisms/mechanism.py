@@ -16,7 +16,7 @@ from fractions import Fraction
 from itertools import chain
 from typing import ClassVar, Protocol
 
-from attrs import Factory, field, frozen
+from attrs import Factory, evolve, field, frozen
 
 from ..exact.number import ParameterError
 from .fields import parameters
@@ -80,6 +80,26 @@ class OnePair:
 
     def reversed(self) -> Mechanism:
         return self
+
+
+@frozen(cache_hash=True)
+class Choice:
+    """Some pairs of laws, of which an adversary picks one, anew at every use.
+
+    is_mutual: do the same pairs, exchanged, tell as much?
+    """
+
+    among: tuple[Pair, ...]
+    neighbours: str = "replace"
+    is_mutual: bool = False
+
+    def pairs(self) -> Iterable[Pair]:
+        return self.among
+
+    def reversed(self) -> Mechanism:
+        if self.is_mutual:
+            return self
+        return evolve(self, among=tuple(pair.swapped() for pair in self.among))  # type: ignore[union-attr]
 
 
 def either_way(mechanism: Mechanism) -> Mechanism:

@@ -91,15 +91,7 @@ def least_accuracy(protocol: SumProtocol, failure: ExactInput) -> Least:
 
     guess = noise_quantile(evolve(protocol, modulus=None), p)
     tau = first_within(probability, p, _FAILING, guess)
-    below = None if tau == 0 else (tau - 1, _modulus(protocol, tau - 1))
-    return Least(
-        tau,
-        _modulus(protocol, tau),
-        p,
-        _shown(lambda: probability(tau)),
-        below,
-        None if tau == 0 else _shown(lambda: probability(tau - 1)),
-    )
+    return _least(tau, p, probability, lambda tau: (tau, _modulus(protocol, tau)))
 
 
 def least_modulus(protocol: SumProtocol, failure: ExactInput) -> Least:
@@ -129,16 +121,19 @@ def least_modulus(protocol: SumProtocol, failure: ExactInput) -> Least:
     guess = 2 * noise_quantile(evolve(protocol, modulus=None), p)
     margins = first_within(probability, p, _FAILING, guess)
 
-    def placed(total: int) -> tuple[int, int]:
-        return total - total // 2, most + total + 1
+    return _least(margins, p, probability, lambda both: (both - both // 2, most + both + 1))
 
-    return Least(
-        *placed(margins),
-        p,
-        _shown(lambda: probability(margins)),
-        None if margins == 0 else placed(margins - 1),
-        None if margins == 0 else _shown(lambda: probability(margins - 1)),
-    )
+
+def _least(
+    at: int,
+    failure: Fraction,
+    probability: Callable[[int], arb],
+    placed: Callable[[int], tuple[int, int | None]],
+) -> Least:
+    """placed: tau and m of what the search has gone through."""
+    shown, below = _shown(lambda: probability(at)), None if at == 0 else placed(at - 1)
+    exceeding = None if at == 0 else _shown(lambda: probability(at - 1))
+    return Least(*placed(at), failure, shown, below, exceeding)
 
 
 def _modulus(protocol: SumProtocol, tau: int) -> int | None:

@@ -13,6 +13,7 @@ from attrs import frozen
 from flint import acb, arb, ctx
 
 from ..exact.number import Real
+from ..exact.roots import halved
 from ..mechanisms.laws.contour import vertical_path
 from ..mechanisms.laws.floats import to_float
 from ..mechanisms.laws.law import Law, Moments
@@ -77,11 +78,12 @@ class NoisyRounding(Law):
     def path(self, t: int, side: int) -> Sequence[acb]:
         low, high = (None if end is None else to_float(end) for end in self.mgf_domain)
         left, right = (-60 if low is None else low), (60 if high is None else high)
-        for _ in range(50):  # K' grows: bisect K'(s) = t
-            middle = (left + right) / 2
-            slope = self.slope(acb(middle))
-            below = slope is not None and float(slope.real.mid()) < t
-            left, right = (middle, right) if below else (left, middle)
+
+        def reached(s: float) -> bool:  # K' grows: up to K'(s) = t
+            slope = self.slope(acb(s))
+            return slope is None or not float(slope.real.mid()) < t
+
+        left, right = halved(reached, left, right, 50)
         saddle, spread = (left + right) / 2, math.sqrt(float(self.moments().variance.upper))
         if high is None:
             return vertical_path(saddle, side, spread)

@@ -55,7 +55,7 @@ from exactdp.mechanisms.local.randomizer import Weight, total
 from exactdp.mechanisms.local.shuffled import Shuffled
 from exactdp.mechanisms.matrices.columns import Table, Tree, buffered, prefix_root
 from exactdp.mechanisms.matrices.participation import Participation
-from exactdp.mechanisms.matrices.release import DiscreteMatrixNoise, MatrixNoise
+from exactdp.mechanisms.matrices.release import DiscreteMatrixNoise, MatrixNoise, Stream
 from exactdp.mechanisms.pairs.pair import FinitePair
 from exactdp.mechanisms.sampled import Sampled
 from exactdp.mechanisms.sampling.allocation import Allocation
@@ -251,11 +251,12 @@ def _stream(fields: dict[str, Any]) -> Mechanism:
     times = min(int(fields["participations"]), 1 + (found.steps - 1) // int(fields["separation"]))
     who = Participation(found.steps, times, fields["separation"], fields["fixed"] == "yes")
     known, l2 = found.sensitivity(who), exact(fields["l2"], "l2", above=0)
+    held, neighbours = Stream(found, who, l2, known.pattern), fields["neighbours"]
     if kind == "gaussian":
-        return MatrixNoise("", known.square.times(l2**2), Fraction(sigma), fields["neighbours"])
+        return MatrixNoise("", known.square.times(l2**2), Fraction(sigma), held, neighbours)
     law, reach = LAWS[kind](**noise), Reach(l2=l2, dimension=fields["dimension"])
     most = math.floor(Fraction(known.square.upper)) * reach.largest_square
-    return DiscreteMatrixNoise("", law, reach, most, known.shifts, fields["neighbours"])
+    return DiscreteMatrixNoise("", law, reach, most, known.shifts, held, neighbours)
 
 
 def _guarantee(fields: dict[str, Any]) -> Mechanism:

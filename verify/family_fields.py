@@ -69,13 +69,13 @@ def _counts(one: Thresholded, names: str, inner: Inner) -> Fields:
 @family_fields.register
 def _(one: MatrixNoise, inner: Inner) -> Fields | None:
     noise = {"name": "gaussian", "sigma": decimal_text(one.sigma)}
-    return None if one.stream is None else _stream(one.stream, one.neighbours, noise, None)
+    return _stream(one.stream, one.neighbours, noise, None)
 
 
 @family_fields.register
 def _(one: DiscreteMatrixNoise, inner: Inner) -> Fields | None:
     law, dimension = one.law.fields(), one.reach.dimension
-    return None if one.stream is None else _stream(one.stream, one.neighbours, law, dimension)
+    return _stream(one.stream, one.neighbours, law, dimension)
 
 
 @family_fields.register

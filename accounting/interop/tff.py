@@ -19,7 +19,7 @@ from typing import TypeVar
 import numpy as np
 
 from ...exact import ExactInput, ParameterError, ball, decimal_text, exact, whole, working_precision
-from ...protocols.federated.scale import fitting_scale
+from ...protocols.federated.encoder import fitting_scale
 from .reading import UnsupportedEventError
 
 Known = TypeVar("Known")

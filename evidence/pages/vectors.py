@@ -23,7 +23,7 @@ from exactdp.exact.roots import float_root
 from exactdp.mechanisms.additive.coordinate_rounding import Stochastic
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape
 from exactdp.protocols.federated import Settings
-from exactdp.protocols.federated.scale import fitting_scale
+from exactdp.protocols.federated.encoder import fitting_scale
 
 from . import page as pages
 from .page import table

@@ -20,13 +20,16 @@ mod 2 meet every pattern equally often; all rows have 1 in the first column, and
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
-from itertools import product
+from itertools import compress, product
+from typing import TypeAlias
 
 from attrs import field, frozen
 
-from ...exact.number import ExactInput, ParameterError, ball, exact, whole
+from ...exact.number import ExactInput, ParameterError, ball, whole
 from ..bracket import Bracket, Bracketed
+from ..fields import parameters
 from ..fields.schema import key
 from ..pairs.listed_pair import ListedPair, Masses, Steps
 from ..pairs.pair import FinitePair
@@ -39,18 +42,12 @@ _CATEGORIES = (
     "any other category",
 )
 _ORDINALS = ("the first", "the second", "a third")
-_LARGEST = 10_000  # epsilon, as of `RandomizedResponse`
 _MOST_CATEGORIES = 10**9
 _MOST_SUBSETS = 4096  # categories, where subsets are counted
 _MOST_HASHES = 32
 
 _RATIO = key("log of the largest ratio of a report's probabilities")
 _VALUES = key("how many values there are")
-
-
-def epsilon_of(value: ExactInput) -> Fraction:
-    """A number, 0 to 10000."""
-    return exact(value, "epsilon", at_least=0, at_most=_LARGEST)
 
 
 def _categories(value: ExactInput) -> int:
@@ -67,11 +64,25 @@ def _hashes(value: ExactInput) -> int:
     return whole(value, "hashes", at_least=1, at_most=_MOST_HASHES)
 
 
+_Column: TypeAlias = tuple[list[Weight], Weight, str]
+
+
+def _scenes(columns: Iterable[_Column]) -> tuple[Scene, ...]:
+    """One: of each class of reports its weights by value, the least that any has, its name."""
+    weights, least, names = zip(*columns, strict=True)
+    rows = tuple(zip(*weights, strict=True))
+    return (Scene(rows[0], rows[1], rows, names, least),)
+
+
+def _said(held: Iterable[bool]) -> str:
+    return " and ".join(compress(_ORDINALS, held)) or "neither"
+
+
 @frozen
 class Categories(ListedPair, LocalRandomizer):
     """One of so many categories: the true one e^epsilon times as likely as any other."""
 
-    epsilon: Fraction = field(converter=epsilon_of, metadata=_RATIO)
+    epsilon: Fraction = field(converter=parameters.odds, metadata=_RATIO)
     categories: int = field(converter=_categories, metadata=_VALUES)
 
     kind = "categories"
@@ -132,17 +143,19 @@ class Bits(LocalRandomizer):
             )
         values = 2 if not crowded or (self.size is not None and self.size < 3 * h) else 3
         on, off = ([weight**k for k in range(h + 1)] for weight in (self.on, self.off))
-        names, least, rows = list[str](), list[Weight](), [list[Weight]() for _ in range(values)]
+        columns = list[_Column]()
         for ones in product(range(h + 1), repeat=values):
             many = Weight.of(math.prod(math.comb(h, k) for k in ones))
-            each = [off[k] for k in ones]
-            least.append(math.prod(each, start=many))
-            for value, row in enumerate(rows):
-                weights = [on[k] if value == at else off[k] for at, k in enumerate(ones)]
-                row.append(math.prod(weights, start=many))
-            names.append(f"so many bits of each value: {' and '.join(map(str, ones))}")
-        made = [tuple(row) for row in rows]
-        return (Scene(made[0], made[1], tuple(made), tuple(names), tuple(least)),)
+            weights = [
+                math.prod(
+                    (on[k] if value == at else off[k] for at, k in enumerate(ones)), start=many
+                )
+                for value in range(values)
+            ]
+            least = math.prod((off[k] for k in ones), start=many)
+            name = f"so many bits of each value: {' and '.join(map(str, ones))}"
+            columns.append((weights, least, name))
+        return _scenes(columns)
 
 
 def _check_size(size: int | None, hashes: int) -> None:
@@ -205,7 +218,7 @@ def few(value: ExactInput) -> int:
 class Subsets(LocalRandomizer):
     """So many of all categories, e^epsilon times as likely where they hold the true one."""
 
-    epsilon: Fraction = field(converter=epsilon_of, metadata=_RATIO)
+    epsilon: Fraction = field(converter=parameters.odds, metadata=_RATIO)
     categories: int = field(converter=few, metadata=_VALUES)
     size: int = field(
         converter=_size, metadata=key("of the set; categories/(1 + e^epsilon)", needed=False)
@@ -229,26 +242,20 @@ class Subsets(LocalRandomizer):
 
     def scenes(self, crowded: bool = False) -> tuple[Scene, ...]:
         values = min(self.categories, 3)
-        odds, names, many = Weight.of(1, self.epsilon), list[str](), list[int]()
-        rows = [list[Weight]() for _ in range(values)]
+        odds, columns = Weight.of(1, self.epsilon), list[_Column]()
         for held in product((False, True), repeat=values):
-            left = self.size - sum(held)
-            others = self.categories - values
-            many.append(math.comb(others, left) if 0 <= left <= others else 0)
-            for has, row in zip(held, rows, strict=True):
-                row.append(Weight.of(many[-1]) * (odds if has else ONE))
-            said = [word for word, has in zip(_ORDINALS, held, strict=False) if has]
-            names.append(f"sets with {' and '.join(said) or 'neither'}")
-        made = [tuple(row) for row in rows]
-        least = tuple(map(Weight.of, many))  # some category is in no set: size < categories
-        return (Scene(made[0], made[1], tuple(made), tuple(names), least),)
+            left, others = self.size - sum(held), self.categories - values
+            many = Weight.of(math.comb(others, left) if 0 <= left <= others else 0)
+            weights = [many * (odds if has else ONE) for has in held]
+            columns.append((weights, many, f"sets with {_said(held)}"))  # size < categories
+        return _scenes(columns)
 
 
 @frozen
 class Hadamard(LocalRandomizer):
     """A column of a Hadamard matrix, e^epsilon times as likely where the value's row has 1."""
 
-    epsilon: Fraction = field(converter=epsilon_of, metadata=_RATIO)
+    epsilon: Fraction = field(converter=parameters.odds, metadata=_RATIO)
     categories: int = field(converter=_categories, metadata=_VALUES)
 
     kind = "hadamard-response"
@@ -267,25 +274,14 @@ class Hadamard(LocalRandomizer):
         are among all values': in every column but the first some value has -1.
         """
         values = 3 if self.categories >= 4 else 2
-        odds, names, many = Weight.of(1, self.epsilon), list[str](), list[int]()
-        rows, least = [list[Weight]() for _ in range(values)], list[Weight]()
-        agreeing = list[Weight]()
-        for held in [*product((False, True), repeat=values), None]:
-            full = held is None  # the first column
-            has = (True,) * values if held is None else held
-            count = 1 if full else (self.columns >> values) - all(has)
-            many.append(count)
-            for one, row in zip(has, rows, strict=True):
-                row.append(Weight.of(count) * (odds if one else ONE))
-            agreeing.append(Weight.of(count) * (odds if has[0] == has[1] else ONE))
-            least.append(Weight.of(count) * (odds if full else ONE))
-            said = [word for word, one in zip(_ORDINALS, has, strict=False) if one]
-            where = f"columns with {' and '.join(said) or 'neither'}"
-            names.append("the first column" if full else where)
-        made = [tuple(row) for row in rows]
-        if self.categories >= 3:
-            made.append(tuple(agreeing))
-        return (Scene(made[0], made[1], tuple(made), tuple(names), tuple(least)),)
+        odds, columns = Weight.of(1, self.epsilon), list[_Column]()
+        for has in product((False, True), repeat=values):
+            many = Weight.of((self.columns >> values) - all(has))
+            agree = [has[0] == has[1]] * (self.categories >= 3)
+            weights = [many * (odds if one else ONE) for one in [*has, *agree]]
+            columns.append((weights, many, f"columns with {_said(has)}"))
+        columns.append(([odds] * len(columns[0][0]), odds, "the first column"))
+        return _scenes(columns)
 
 
 @frozen
@@ -296,7 +292,7 @@ class OneBitMean(LocalRandomizer):
     a mixture of the bits of 0 and of 1. These two are randomized response.
     """
 
-    epsilon: Fraction = field(converter=epsilon_of, metadata=_RATIO)
+    epsilon: Fraction = field(converter=parameters.odds, metadata=_RATIO)
 
     says = "one bit of a number from 0 to 1 (Ding, Kulkarni, Yekhanin 2017)"
     example = "epsilon=1"

@@ -75,12 +75,7 @@ def _odds(odds: Weight) -> Chance:
 @report.register
 def _(local: Categories, value: ExactInput) -> Callable[[RandomBits], int | str]:
     true, others = _value(value, local.categories), local.categories - 1
-
-    def kept() -> arb:
-        odds = ball(local.epsilon).exp()
-        return odds / (odds + others)
-
-    chance = Chance(kept)
+    chance = _odds(Weight.of(Fraction(1, others), local.epsilon))
 
     def draw(bits: RandomBits) -> int:
         if chance.draw(bits):

@@ -54,7 +54,7 @@ from ...exact.precision import (
     working_precision,
 )
 from ...exact.roots import halved
-from ..bracket import Bracket, Bracketed, Parts
+from ..bracket import Bracket, Bracketed
 from ..mechanism import Mechanism, RandomizedResponse
 from ..pairs.listed_pair import ListedPair, Masses, Swapped
 from ..sampling.moment_profile import ProfilePair, hull
@@ -226,27 +226,26 @@ class Shuffled(Bracketed):
     def bracket(self) -> Bracket:
         """Pairs that lie below and above the profile, where several uses are composed."""
         below, above = (
-            tuple(((ShuffledPair(self, side, every=some), 1),) for some in (_FEW, 1))
-            for side in (False, True)
+            [ShuffledPair(self, side, every=some) for some in (_FEW, 1)] for side in (False, True)
         )
-        near = (((ShuffledPair(self, True, near=True), 1),),) if self._looked_at else ()
+        near = [ShuffledPair(self, True, near=True)] if self._looked_at else []
         return Bracket(
             below,
-            (above[0], *self._one_report(), above[1], *near),
+            [above[0], *self._one_report(), above[1], *near],
             pure=((self.local, 1),),
             reason="which values the others hold in the worst case is open",
         )
 
-    def _one_report(self) -> tuple[Parts, ...]:
+    def _one_report(self) -> list[Mechanism]:
         """What dominates a report: its own pair; where it has several, what its epsilon allows."""
         pairs = self.local.pairs()
         if len(pairs) == 1:
-            return (cast(Parts, ((pairs[0], 1),)),)
+            return [cast(Mechanism, pairs[0])]
         with working_precision(_BITS):
             top = self.largest_odds()
             if top is None or not top.log() < _LARGEST:
-                return ()
-            return (((RandomizedResponse(Fraction(upper_float(top.log()))), 1),),)
+                return []
+            return [RandomizedResponse(Fraction(upper_float(top.log())))]
 
 
 @frozen

@@ -7,9 +7,9 @@ M = 1 + (w-1) // b of steps that are b apart, whence the bound
 
     f_w(m) = m^2 + max over l + r = m, l, r <= M_(w/2), of f_(w/2)(l) + f_(w/2)(r),
 
-and the largest sum over the intervals that are in no other. The densest patterns are tried, and in
-few steps all are searched. Where steps are exactly b apart one of `Participation.starts` begins the
-worst pattern, since no product is negative: all of these are gone through.
+and the largest sum over the intervals that are in no other. The densest patterns are tried, and all
+by where they may stand (`blocks`). Where steps are exactly b apart one of `Participation.starts`
+begins the worst pattern, since no product is negative: all of these are gone through.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -32,7 +33,6 @@ from .blocks import STEP, Blocks, Joined, Rest, TooManyError
 from .participation import MOST_STEPS, Participation, search
 
 _BITS = 256
-_FEW = 1024  # steps in which all patterns of a tree are searched
 _TRIED = 4000  # steps of patterns that are tried, and places of each to which they are moved
 _MOST_ADDED = 500_000_000  # entries that are gone through
 _MOST_COUNTED = 1500  # participations of which all splits are compared
@@ -95,15 +95,8 @@ class Tree:
                 pattern = self._worst_start(who)
                 most = self.cost(pattern)
         elif least < most:
-            try:
+            with suppress(TooManyError):
                 found = bounds.best(least)
-            except TooManyError:
-                if self.steps <= _FEW:
-                    closer, bound = search(self.products(), who)
-                    most = min(most, math.floor(bound))
-                    if self.cost(closer) > least:
-                        pattern = closer
-            else:
                 pattern = pattern if found is None else tuple(found)
                 most = self.cost(pattern)
         shifts = tuple(sorted(self.counts(pattern).items()))
@@ -184,16 +177,6 @@ class Tree:
             if costs[at] > most:
                 best, most = tuple(steps[at][inside[at]].tolist()), int(costs[at])
         return best
-
-    def products(self) -> NDArray[np.float64]:
-        """c_s . c_t of all steps."""
-        part, place, size = self._placed(np.arange(self.steps))
-        total = np.zeros((self.steps, self.steps))
-        for level in range(self.restart.bit_length()):
-            whole = ((place >> level) + 1) << level <= size
-            names = np.where(whole, part * self.restart + (place >> level), -1)
-            total += (names[:, None] == names[None, :]) & whole
-        return total
 
     def _tried(self, who: Participation) -> tuple[tuple[int, ...], int]:
         levels = self.restart.bit_length()

@@ -22,7 +22,6 @@ Zhang, arXiv 2408.08868): c_s . c_t is the sum over j < n - t of r_j r_(j+t-s).
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
 from itertools import count
 
 import numpy as np
@@ -93,25 +92,6 @@ class Participation:
         """
         return range(max(self.steps - self.span + 1, min(self.separation, self.steps)))
 
-    def patterns(self) -> Iterator[tuple[int, ...]]:
-        """Every pattern of at least one step; for tests and few steps."""
-        for times in range(1, self.times + 1):
-            if self.fixed:
-                span = (times - 1) * self.separation + 1
-                starts = range(self.steps - span + 1)
-                yield from (tuple(range(i, i + span, self.separation)) for i in starts)
-            else:
-                yield from self._from(0, times)
-
-    def _from(self, first: int, times: int) -> Iterator[tuple[int, ...]]:
-        if not times:
-            yield ()
-            return
-        room = (times - 1) * self.separation
-        for step in range(first, self.steps - room):
-            for rest in self._from(step + self.separation, times - 1):
-                yield (step, *rest)
-
 
 def search(products: _Floats, who: Participation) -> tuple[tuple[int, ...], float]:
     """A pattern with nearly the largest sum of these products >= 0, and a bound of all sums.
@@ -124,8 +104,9 @@ def search(products: _Floats, who: Participation) -> tuple[tuple[int, ...], floa
     w(t) the product with itself and twice those with all steps chosen, r_d(t) the largest product
     with a step at least d b later. After many branches the least bound of those left open holds.
     """
+    pattern, best = _densest(products, who)
     if who.fixed:
-        return _fixed(products, who)
+        return pattern, best * (1 + _SLACK)
     n, b, k = who.steps, who.separation, who.times
     later = _later(products, b, k)
     reach = np.cumsum(np.vstack([np.zeros(n), *later]), axis=0) * 2  # r_1 + ... + r_d, twice
@@ -133,7 +114,6 @@ def search(products: _Floats, who: Participation) -> tuple[tuple[int, ...], floa
     root = _values(np.diagonal(products).copy(), reach, b, k)
     open_ones: list[tuple[float, int, tuple[int, ...], float]] = []
     heapq.heappush(open_ones, (-root[k][0], next(order), (), 0.0))
-    pattern, best = _densest(products, who)
     while len(open_ones) < _MOST_OPEN and next(branches) < _MOST_BRANCHES:
         if not open_ones or -open_ones[0][0] <= best * (1 + _SLACK):
             return pattern, best * (1 + 2 * _SLACK)
@@ -184,11 +164,6 @@ def _values(weights: _Floats, reach: _Floats, b: int, k: int) -> list[_Floats]:
         here[:n] = weights + reach[j - 1] + found[-1][b : n + b]
         found.append(np.maximum.accumulate(here[::-1])[::-1])
     return found
-
-
-def _fixed(products: _Floats, who: Participation) -> tuple[tuple[int, ...], float]:
-    pattern, most = _densest(products, who)
-    return pattern, most * (1 + _SLACK)
 
 
 def _densest(products: _Floats, who: Participation) -> tuple[tuple[int, ...], float]:

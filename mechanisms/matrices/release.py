@@ -43,6 +43,7 @@ from ...exact.square_root import square_root
 from ..additive.reach import Reach
 from ..bracket import Bracket, Bracketed, Parts, RenyiCurve
 from ..continuous import ContinuousNoise, Shape, dominating_gaussian
+from ..fields.schema import flag
 from ..laws.discrete_gaussian import DiscreteGaussian
 from ..laws.families import BY_VARIANCE
 from ..laws.law import Law
@@ -91,19 +92,19 @@ class MatrixNoise(Bracketed):
     matrix: str
     square: Enclosure
     sigma: Fraction
+    stream: Stream = field(eq=False, repr=False)
     neighbours: str = "replace"
-    stream: Stream | None = field(default=None, eq=False, repr=False)
 
     def bracket(self) -> Bracket:
         """Gaussian noise on a number that moves by this distance."""
         lower, upper = (
             self._moved(Fraction(end)) for end in (self.square.lower, self.square.upper)
         )
-        return Bracket((lower,), (upper,), reason=_WHY)
+        return Bracket([lower], [upper], reason=_WHY)
 
-    def _moved(self, square: Fraction) -> Parts:
+    def _moved(self, square: Fraction) -> Mechanism:
         scale = square_root(self.sigma**2 / square)
-        return ((ContinuousNoise(Shape.GAUSSIAN, scale, neighbours=self.neighbours), 1),)
+        return ContinuousNoise(Shape.GAUSSIAN, scale, neighbours=self.neighbours)
 
 
 @frozen
@@ -119,9 +120,8 @@ class DiscreteMatrixNoise(Bracketed):
     reach: Reach
     square: int
     shifts: tuple[tuple[int, int], ...]
+    stream: Stream = field(eq=False, repr=False)
     neighbours: str = "replace"
-    tree: Tree | None = None
-    stream: Stream | None = field(default=None, eq=False, repr=False)
 
     def bracket(self) -> Bracket:
         """What some users move, in each direction that may cost most; the envelope of the law."""
@@ -129,7 +129,7 @@ class DiscreteMatrixNoise(Bracketed):
         if isinstance(self.law, DiscreteGaussian):
             curve = RenyiCurve(Fraction(self.square) / (2 * self.law.sigma2))
         noise = dominating_gaussian(self.law, self.square, self.neighbours)
-        return Bracket(self._attained(), (((noise, 1),),), curve=curve, reason=_WHY_DISCRETE)
+        return Bracket(self._attained(), [noise], curve=curve, reason=_WHY_DISCRETE)
 
     def _attained(self) -> tuple[Parts, ...]:
         return tuple(
@@ -175,15 +175,14 @@ def read_release(name: str, values: Mapping[str, str]) -> tuple[Mechanism, dict[
     if noise == "gaussian":
         if not square.lower > 0:
             raise ParameterError("the matrix must move by something that is attained")
-        return MatrixNoise(said, square, sigma, neighbours, stream), derived
+        return MatrixNoise(said, square, sigma, stream, neighbours), derived
     if found.shifts is None:
         raise ParameterError(
             f"noise must be gaussian where C has other than whole numbers: {noise}"
         )
-    tree = matrix if isinstance(matrix, Tree) else None
     law = BY_VARIANCE[noise](sigma**2)
     most = math.floor(Fraction(found.square.upper)) * reach.largest_square
-    mechanism = DiscreteMatrixNoise(said, law, reach, most, found.shifts, neighbours, tree, stream)
+    mechanism = DiscreteMatrixNoise(said, law, reach, most, found.shifts, stream, neighbours)
     return mechanism, derived
 
 
@@ -224,15 +223,13 @@ def _matrix(name: str, values: Mapping[str, str]) -> tuple[Tree | Toeplitz | Tab
 def _participation(steps: int, values: Mapping[str, str]) -> Participation:
     """Once; as often as fits, where only a separation is given."""
     separation = values.get("separation", "1")
-    fixed = values.get("fixed", "no")
-    if fixed not in ("yes", "no"):
-        raise ParameterError(f"fixed must be yes or no, got {fixed[:40]!r}")
+    fixed = flag(values.get("fixed", "no"), "fixed")
     if "participations" in values:
         times = values["participations"]
     else:
         apart = whole(separation, "separation", at_least=1)
         times = str(1 + (steps - 1) // apart) if "separation" in values else "1"
-    return Participation(steps, times, separation, fixed == "yes")
+    return Participation(steps, times, separation, fixed)
 
 
 def _told(who: Participation) -> str:

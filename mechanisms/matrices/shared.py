@@ -66,7 +66,6 @@ class SharedStream:
     @property
     def matrix(self) -> Tree | Table:
         """C."""
-        assert self.noise.stream is not None
         assert isinstance(self.noise.stream.matrix, Tree | Table)
         return self.noise.stream.matrix
 
@@ -83,7 +82,6 @@ class SharedStream:
 
     def rows(self) -> Mapping[int, int]:
         """By how many times a vector one client moves a release at most: of how many releases."""
-        assert self.noise.stream is not None
         return self.matrix.moved(self.noise.stream.who)
 
     def row(self, moved: int, missing: int = 0) -> VectorNoise:
@@ -119,7 +117,6 @@ class SharedStream:
         return min(sum(each, Fraction(0)), Fraction(1))
 
     def _attained(self, bits: int) -> Fraction:
-        assert self.noise.stream is not None
         moved = self.matrix.released(self.noise.stream.pattern)
         moved[0] = self.dimension * self.matrix.steps - sum(moved.values())
 

@@ -103,12 +103,12 @@ class FixedSize(Bracketed):
         if self.rate == 1:
             return Bracket.exactly((self.mechanism, 1))
         batch = at_rate(self.mechanism, self.rate)
-        attained = ((OneWay(batch, self.neighbours), 1),)
+        attained = OneWay(batch, self.neighbours)
         return Bracket(
             [attained],
-            [[(TwoWay(batch), 1)], [(self.mechanism, 1)]],
+            [TwoWay(batch), self.mechanism],
             is_complete_from_zero=True,
-            pure=attained,
+            pure=((attained, 1),),
             reason="which datasets cost most in batches of a fixed size is open",
         )
 

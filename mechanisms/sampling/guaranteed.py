@@ -23,7 +23,7 @@ from attrs import field, frozen
 
 from ...exact.number import ParameterError, exact
 from ...exact.square_root import square_root
-from ..bracket import Bracket, Bracketed, Parts, RenyiCurve
+from ..bracket import Bracket, Bracketed, RenyiCurve
 from ..continuous import ContinuousNoise, Shape
 from ..mechanism import Mechanism, RandomizedResponse
 from ..sampled import check_neighbours
@@ -57,18 +57,18 @@ class Guaranteed(Bracketed):
 
     def bracket(self) -> Bracket:
         """A Gaussian that has the guarantee, and what dominates all mechanisms that have it."""
-        upper: Parts = ((self.alike(dominating_pair(self.curve)), 1),)
-        return Bracket(self._gaussian(), (upper,), curve=self.curve, reason=_WHY)
+        upper = self.alike(dominating_pair(self.curve))
+        return Bracket([self._gaussian()], [upper], curve=self.curve, reason=_WHY)
 
     def alike(self, pair: Mechanism) -> Mechanism:
         """This pair, which has the guarantee, for the same neighbours."""
         return with_users({"neighbours": self.neighbours}, pair)
 
-    def _gaussian(self) -> tuple[Parts, ...]:
+    def _gaussian(self) -> Mechanism:
         """N(mu, 1) against N(0, 1) has a mu^2/2 at order a."""
         bound, order = self.curve.bound, self.curve.order
         scale = square_root(1 / (2 * bound) if order is None else order / (2 * bound))
-        return (((ContinuousNoise(Shape.GAUSSIAN, scale, neighbours=self.neighbours), 1),),)
+        return ContinuousNoise(Shape.GAUSSIAN, scale, neighbours=self.neighbours)
 
 
 def read_guarantee(values: Mapping[str, str]) -> Mechanism:

@@ -32,7 +32,6 @@ alike, its score up and theirs down, is enough to come as near as one likes in t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 
 from attrs import field, frozen
@@ -42,9 +41,8 @@ from ...exact.number import ExactInput, ball, exact, whole
 from ..bracket import Bracket, Bracketed, RenyiCurve
 from ..fields import parameters
 from ..fields.schema import YES_OR_NO, Calibrated, entry, key
-from ..mechanism import Mechanism, RandomizedResponse
+from ..mechanism import Choice, Mechanism, RandomizedResponse
 from ..pairs.listed_pair import ListedPair, Masses, Steps
-from ..pairs.pair import Pair
 from .above import mean_above
 
 _TRIED = 16  # parts of the range at which t is tried from below
@@ -94,25 +92,6 @@ class TwoLosses(ListedPair):
 
 
 @frozen
-class AnyTwoLosses:
-    """What dominates M_t for the t that an adversary picks, anew at every use.
-
-    For t between epsilon (i-1)/parts and epsilon i/parts the losses of M_t lie between those of
-    parts + 1 steps that end at i.
-    """
-
-    epsilon: Fraction
-    parts: int
-
-    def pairs(self) -> Iterable[Pair]:
-        one = self.parts
-        return [TwoLosses(self.epsilon, part, one, one + 1) for part in range(1, one + 1)]
-
-    def reversed(self) -> Mechanism:
-        return self  # M_t the other way round is M_(epsilon - t)
-
-
-@frozen
 class Raised(ListedPair):
     """M_t at t = epsilon part/parts, 0 < part < parts, raised: for mixtures with its neighbours."""
 
@@ -132,26 +111,18 @@ class Raised(ListedPair):
         return ("the candidate whose score rises", "the other one")[outcome]
 
 
-@frozen
-class AnyScores:
-    """M_t for the t that an adversary picks, anew at every use: some, or what dominates all.
+def two_losses(epsilon: Fraction, parts: int, width: int) -> tuple[TwoLosses, ...]:
+    """That of this width at each of so many parts of the range.
 
-    attained: t on a lattice; else each `Raised`, and what dominates both cells at the ends.
+    For t between epsilon (i-1)/parts and epsilon i/parts the losses of M_t lie between those of
+    parts + 1 steps that end at i; at i itself they are those of parts steps.
     """
+    return tuple(TwoLosses(epsilon, part, parts, width) for part in range(1, parts + 1))
 
-    epsilon: Fraction
-    parts: int
-    attained: bool
 
-    def pairs(self) -> Iterable[Pair]:
-        one, inner = self.parts, range(1, self.parts)
-        if self.attained:
-            return [TwoLosses(self.epsilon, part, one, one) for part in inner]
-        ends = [TwoLosses(self.epsilon, part, one, one + 1) for part in (1, one)]
-        return [*ends, *(Raised(self.epsilon, part, one) for part in inner)]
-
-    def reversed(self) -> Mechanism:
-        return self  # M_t the other way round is M_(epsilon - t)
+def raised(epsilon: Fraction, parts: int) -> tuple[Raised, ...]:
+    """At all t between the ends: with what dominates both cells there, they dominate all."""
+    return tuple(Raised(epsilon, part, parts) for part in range(1, parts))
 
 
 @frozen
@@ -175,17 +146,23 @@ class Exponential(Bracketed):
     example = "epsilon=1"
 
     def bracket(self) -> Bracket:
-        """Between some M_t, as an adversary picks them, and what dominates all."""
+        """Between some M_t, as an adversary picks them, and what dominates all.
+
+        M_t the other way round is M_(epsilon - t).
+        """
         parts = _TRIED
         tried = [TwoLosses(self.epsilon, part, parts, parts) for part in range(parts // 2, parts)]
         tried.append(TwoLosses(self.epsilon, _NEAR - 1, _NEAR, _NEAR))
-        lower, upper = [*map(_once, tried)], _once(AnyTwoLosses(self.epsilon, _CELLS))
+        cells = two_losses(self.epsilon, _CELLS, _CELLS + 1)
+        lower, upper = list[Mechanism](tried), [Choice(cells, is_mutual=True)]
         curve = RenyiCurve(self.epsilon**2 / 8)
         if self.epsilon > _LARGE:
-            return Bracket(lower, [upper], curve=curve, reason=_WHY)
-        lower.append(_once(AnyScores(self.epsilon, _SCORES, attained=True)))
-        narrow = _once(AnyScores(self.epsilon, _CELLS, attained=False))
-        return Bracket(lower, [upper, narrow], curve=curve, reason=_WHY)
+            return Bracket(lower, upper, curve=curve, reason=_WHY)
+        some = two_losses(self.epsilon, _SCORES, _SCORES)[:-1]
+        lower.append(Choice(some, is_mutual=True))
+        narrow = (cells[0], cells[-1], *raised(self.epsilon, _CELLS))
+        upper.append(Choice(narrow, is_mutual=True))
+        return Bracket(lower, upper, curve=curve, reason=_WHY)
 
     def in_closed_form(self, quantity: str, at: Fraction) -> arb:
         """ "delta" at an epsilon >= 0, "epsilon" at a delta in (0, 1], "renyi" at an order > 1."""
@@ -253,9 +230,9 @@ class NoisyMax(Bracketed):
         """Between one candidate against others alike, and randomized response."""
         others, reach = min(self.candidates - 1, _MOST_OTHERS), round(self.scale)
         gaps = dict.fromkeys(min(k * reach, _FARTHEST) for k in (0, 1, 4, 40))
-        lower = [_once(OneAgainstAll(self.scale, others, gap, self.moved)) for gap in gaps]
+        lower = [OneAgainstAll(self.scale, others, gap, self.moved) for gap in gaps]
         dominating = RandomizedResponse(self.moved / self.scale)
-        return Bracket(lower, [_once(dominating)], reason=_WHY)
+        return Bracket(lower, [dominating], reason=_WHY)
 
 
 @frozen
@@ -292,12 +269,8 @@ class PermuteAndFlip(Bracketed):
 
     def bracket(self) -> Bracket:
         """Between one candidate against others alike, and randomized response."""
-        lower = [_once(Flipped(self.epsilon, others, 2)) for others in (1, 2, 9)]
-        return Bracket(lower, [_once(RandomizedResponse(self.epsilon))], reason=_WHY)
-
-
-def _once(mechanism: Mechanism) -> tuple[tuple[Mechanism, int], ...]:
-    return ((mechanism, 1),)
+        lower = [Flipped(self.epsilon, others, 2) for others in (1, 2, 9)]
+        return Bracket(lower, [RandomizedResponse(self.epsilon)], reason=_WHY)
 
 
 ENTRIES = {one.kind: entry(one) for one in (Exponential, NoisyMax, PermuteAndFlip)}

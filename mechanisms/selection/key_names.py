@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, combinations_with_replacement
@@ -43,9 +43,8 @@ from ..continuous import Shape
 from ..fields import parameters
 from ..laws.discrete_laplace import DiscreteLaplace
 from ..laws.law import Law
-from ..mechanism import AdditiveNoise, Mechanism, RandomizedResponse
+from ..mechanism import AdditiveNoise, Choice, Mechanism, RandomizedResponse
 from ..pairs.listed_pair import ListedPair, Masses
-from ..pairs.pair import Pair
 from ..sampled import Sampled
 from .key_lists import MOST_KEYS, Cell, Chances, WorstCounts, cell, groups
 from .threshold import Thresholded, released
@@ -282,36 +281,6 @@ class Rest(ListedPair):
 
 
 @frozen
-class AnyCount:
-    """One key, of which an adversary lets others hold anything, anew at every use.
-
-    attained: only the counts that are looked at; else what dominates all others as well, or
-    grouped: what dominates groups of them.
-    """
-
-    rule: Rule
-    removing: bool = True
-    attained: bool = False
-    grouped: bool = False
-
-    neighbours: ClassVar[str] = "add-remove"
-
-    def pairs(self) -> Iterable[Pair]:
-        pairs: list[ListedPair]
-        if self.grouped:
-            pairs = list(groups(self.rule))
-        else:
-            counts, complete = self.rule.decisive()
-            pairs = [Counted(self.rule, count) for count in counts]
-            if not complete and not self.attained:
-                pairs.append(Rest(self.rule, counts[-1] + 1))
-        return [pair if self.removing else pair.swapped() for pair in pairs]
-
-    def reversed(self) -> Mechanism:
-        return evolve(self, removing=not self.removing)
-
-
-@frozen
 class KeyNames(Bracketed):
     """The names of keys that a rule releases; a user is in so many."""
 
@@ -330,15 +299,18 @@ class KeyNames(Bracketed):
         counts, complete = self.rule.decisive()
         chosen, all_of_them = _lists(counts, self.rule.steepest(), self.keys)
         lower = [self._of(one) for one in chosen]
+        pairs: list[ListedPair] = [Counted(self.rule, count) for count in counts]
         if self.keys == 1 and not all_of_them:
-            lower.append(((AnyCount(self.rule, self.removing, attained=True), 1),))
+            lower.append(self._any(pairs))
         upper = [self._way(parts) for parts in self.rule.dominating(self.keys)]
         up_to = self.rule.whole and counts == list(range(len(counts)))
         known = complete or up_to  # is every count among the pairs?
         if known and (self.keys == 1 or len(counts) <= _MOST_CHOICES):
-            upper.append(((AnyCount(self.rule, self.removing), self.keys),))
+            upper.append(
+                self._any(pairs if complete else [*pairs, Rest(self.rule, counts[-1] + 1)])
+            )
         elif isinstance(self.rule, Noisy):
-            upper.append(((AnyCount(self.rule, self.removing, grouped=True), self.keys),))
+            upper.append(self._any(groups(self.rule)))
         why = "which counts the others hold in a user's keys, at each use, is open"
         every, profile = complete and all_of_them, None
         if not every and self.keys <= MOST_KEYS:
@@ -349,6 +321,10 @@ class KeyNames(Bracketed):
         """So many keys for each of these counts of others."""
         pairs = ((Sampled(Counted(self.rule, count)), times) for count, times in keys.items())
         return self._way(tuple(pairs))
+
+    def _any(self, pairs: Sequence[ListedPair]) -> Parts:
+        """One of these in each key, which an adversary lets others hold, anew at every use."""
+        return self._way(((Choice(tuple(pairs), "add-remove"), self.keys),))
 
     def _way(self, parts: Parts) -> Parts:
         return parts if self.removing else tuple((part.reversed(), times) for part, times in parts)

@@ -42,9 +42,9 @@ from ..bracket import Bracket, Bracketed, Parts
 from ..fields import parameters
 from ..fields.schema import entry, key
 from ..laws.discrete_laplace import DiscreteLaplace
-from ..mechanism import Mechanism
+from ..mechanism import Choice
 from ..pairs.listed_pair import ListedPair, Masses
-from ..pairs.pair import FinitePair, Pair, ResponsePair
+from ..pairs.pair import FinitePair, ResponsePair
 from .above import mean_above
 
 _LONGEST = 64  # queries of a run that are to be below
@@ -86,7 +86,8 @@ class Run(ListedPair):
 
     def masses(self) -> Masses:
         if self.variant == 5:
-            return _certainly(DiscreteLaplace(self.threshold_scale).ball(1))
+            seen = DiscreteLaplace(self.threshold_scale).ball(1)
+            return (seen, 1 - seen), (arb(0), arb(1))  # what is never seen under D'
         seen, never = (self._told if self.variant == 3 else self._said)()
         return (seen, 1 - seen), (never, 1 - never)
 
@@ -115,19 +116,6 @@ class Run(ListedPair):
             theirs = f"{self.low} times 1, {self.high} times {0 if self.variant == 3 else -1}"
         run = f"{said} to queries that D answers {ours}, D' {theirs}, threshold 0"
         return run if outcome == 0 else f"not {run}"
-
-
-@frozen
-class Response:
-    """Randomized response of an epsilon of any size, which dominates all of this pure epsilon."""
-
-    epsilon: Fraction
-
-    def pairs(self) -> tuple[Pair, ...]:
-        return (ResponsePair(self.epsilon),)
-
-    def reversed(self) -> Mechanism:
-        return self
 
 
 @frozen
@@ -185,15 +173,15 @@ class SparseVector(Bracketed):
         """Between some runs, and randomized response or anything at all."""
         if self.pure is None:
             why = "no epsilon holds for runs of any length, of which a few were looked at"
-            return Bracket([self._run(low, low) for low in self._lengths()], [_once(_ANYTHING)],
-                           reason=why)  # fmt: skip
-        upper = [_once(Response(self.pure))]
+            lower = [self._run(low, low) for low in self._lengths()]
+            return Bracket(lower, [_ANYTHING], reason=why)
+        upper = Choice((ResponsePair(self.pure),))  # randomized response of an epsilon of any size
         high = 1 if self.variant == 2 else min(self.answers, _MOST_ABOVE)
         why = "which queries tell the most is open: some that are attained, and what dominates all"
         lower = [self._run(low, high) for low in self._lengths()]
         if high < self.answers or high == _MOST_ABOVE:
             lower += self._longer()
-        return Bracket(lower, upper, reason=why)
+        return Bracket(lower, [upper], reason=why)
 
     def _longer(self) -> list[Parts]:
         """As many above as may be, and so many more below, where no long sum is needed for that.
@@ -216,15 +204,6 @@ class SparseVector(Bracketed):
     def _run(self, low: int, high: int) -> Parts:
         run = Run(self.variant, *self.scales, low, 1 if self.variant in (3, 5) else high)
         return ((run, self.answers if self.variant == 2 else 1),)
-
-
-def _certainly(seen: arb) -> Masses:
-    """What is seen under D with this probability, and never under D'."""
-    return (seen, 1 - seen), (arb(0), arb(1))
-
-
-def _once(mechanism: Mechanism) -> Parts:
-    return ((mechanism, 1),)
 
 
 ENTRIES = {SparseVector.kind: entry(SparseVector)}

@@ -16,7 +16,7 @@ pair tends to that one in total variation: every divergence comes as close as on
 
 So all that a single use can do is dominated by one of the lists "j keys of the first kind, keys - j
 of the second", j = 0, ..., keys, and each of them is attained, or is a limit of what is. Over
-several uses j may change, key by key: `Key` lets it, and dominates. Both kinds in every key at
+several uses j may change, key by key: a `Choice` lets it, and dominates. Both kinds in every key at
 once, T beside the plain noise, dominate as well: that is what adding epsilons and deltas does, but
 for composing exactly.
 
@@ -25,7 +25,7 @@ With Poisson sampling of one key all this is true of the mixtures: post-processi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar, TypeAlias
@@ -38,9 +38,9 @@ from ..bracket import Bracket, Bracketed, Parts
 from ..continuous import ContinuousNoise, Shape
 from ..fields import parameters
 from ..fields.schema import key
-from ..mechanism import AdditiveNoise, Mechanism
+from ..mechanism import AdditiveNoise, Choice, Mechanism
 from ..pairs.listed_pair import ListedPair, Masses
-from ..pairs.pair import FinitePair, Pair, TwoWayPair, sampled
+from ..pairs.pair import FinitePair, sampled
 from ..pairs.shift_pair import ShiftPair
 from ..sampled import Sampled, sampling_rate
 
@@ -79,51 +79,11 @@ def _released(noise: Noise, threshold: Fraction, count: Fraction, bits: int) -> 
     return (tail, 1 - tail) if short >= 0 else (1 - tail, tail)
 
 
-@frozen
-class Raised:
-    """A count that only rises with the user: the pair (p(x - sensitivity), p(x)), or sampled."""
-
-    noise: AdditiveNoise
-    rate: Fraction
-    removing: bool = True
-
-    neighbours: ClassVar[str] = "add-remove"
-
-    def pairs(self) -> Iterable[Pair]:
-        law, shift = self.noise.law, self.noise.sensitivity
-        pair: ShiftPair | FinitePair = ShiftPair(law.mirrored(), shift)
-        if law.listed() is not None:
-            pair = _finite(self.noise)
-        return (sampled(pair, self.rate, self.removing),)
-
-    def reversed(self) -> Mechanism:
-        return evolve(self, removing=not self.removing)
-
-
 def _finite(noise: AdditiveNoise) -> FinitePair:
     """The pair of largest shift, with the user first: both ways round are among the noise's."""
     raised = next(iter(noise.pairs()))
     assert isinstance(raised, FinitePair)
     return raised.swapped()
-
-
-@frozen
-class Key:
-    """One key, which the adversary lets the user hold alone or with others, anew at every use."""
-
-    alone: Mechanism
-    shared: Mechanism
-
-    neighbours: ClassVar[str] = "add-remove"
-
-    def pairs(self) -> Iterable[Pair]:
-        for one in (self.alone, self.shared):
-            for pair in one.pairs():
-                assert not isinstance(pair, TwoWayPair)
-                yield pair
-
-    def reversed(self) -> Mechanism:
-        return evolve(self, alone=self.alone.reversed(), shared=self.shared.reversed())
 
 
 def _threshold(value: ExactInput) -> Fraction:
@@ -191,7 +151,8 @@ class Thresholded(Bracketed):
         lower = [_uses((alone, j), (shared, keys - j)) for j in tried]
         upper = [_uses((alone, keys), (shared, keys))]
         if not isinstance(shared, ContinuousNoise):
-            upper.append(_uses((Key(alone, shared), keys)))
+            either = Choice((*alone.pairs(), *shared.pairs()), "add-remove")
+            upper.append(_uses((either, keys)))
         why = "in how many of her keys a user is alone, at each use, is open"
         return Bracket(lower, upper, is_complete=keys <= _LISTED, reason=why)
 
@@ -204,7 +165,11 @@ class Thresholded(Bracketed):
             return evolve(noise, neighbours="add-remove", rate=self.rate, removing=self.removing)
         if noise.law.balanced:
             return Sampled(noise, self.rate, self.removing)
-        return Raised(noise, self.rate, self.removing)
+        # a count that only rises with the user: the pair (p(x - sensitivity), p(x))
+        raised: ShiftPair | FinitePair = ShiftPair(noise.law.mirrored(), noise.sensitivity)
+        if isinstance(listed := next(iter(noise.pairs())), FinitePair):
+            raised = listed.swapped()  # the largest shift; both ways round are among the noise's
+        return Choice((sampled(raised, self.rate, self.removing),), "add-remove")
 
 
 def read_threshold(values: Mapping[str, str], noise: Noise) -> Thresholded:

@@ -14,8 +14,6 @@ from ..mechanism import AdditiveNoise
 from ..sampled import Sampled
 from ..selection.threshold import Thresholded
 
-_POSITIVE = "a number, 1e-9 to 1e15"
-
 NEIGHBOURS = ("neighbours", "poisson")
 SAMPLING = (*NEIGHBOURS, "fixed-size")
 

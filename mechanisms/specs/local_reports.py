@@ -7,6 +7,7 @@ from fractions import Fraction
 from attrs import evolve
 
 from ...exact.number import ExactInput, ParameterError, exact, whole
+from ..fields import parameters
 from ..fields.schema import Entry, Key, Values, entry, flag, keys
 from ..local.local_families import (
     Bits,
@@ -15,7 +16,6 @@ from ..local.local_families import (
     OneBitMean,
     Reports,
     Subsets,
-    epsilon_of,
     few,
 )
 from ..local.local_file import Table, read_table
@@ -51,7 +51,7 @@ def unary_encoding(given: Values) -> Bits:
     if ("epsilon" in given) == bool(given.keys() & {"p", "q"}):
         raise ParameterError("unary-encoding takes epsilon, or p and q")
     if "epsilon" in given:
-        return Bits(ONE, Weight.of(1, -epsilon_of(given["epsilon"]) / hashes), hashes, size)
+        return Bits(ONE, Weight.of(1, -parameters.odds(given["epsilon"]) / hashes), hashes, size)
     for name in ("p", "q"):
         if name not in given:
             raise ParameterError(f"unary-encoding: {name} is missing")
@@ -60,7 +60,7 @@ def unary_encoding(given: Values) -> Bits:
 
 def count_mean_sketch(given: Values) -> Bits:
     """Bits that are flipped with probability 1/(1 + e^(epsilon/2)), one of them set."""
-    half = epsilon_of(given["epsilon"]) / 2
+    half = parameters.odds(given["epsilon"]) / 2
     return Bits(Weight.of(1, half), Weight.of(1, -half), 1, given.get("bits"))
 
 
@@ -101,7 +101,7 @@ def local(given: Values) -> Table:
 
 def subset_selection(given: Values) -> Subsets:
     """By its size, or the best one."""
-    epsilon, categories = epsilon_of(given["epsilon"]), few(given["categories"])
+    epsilon, categories = parameters.odds(given["epsilon"]), few(given["categories"])
     size = given.get("size")
     return Subsets(
         epsilon, categories, Subsets.best_size(epsilon, categories) if size is None else size

@@ -20,6 +20,7 @@ from ..continuous import continuous
 from ..laws.law import Law
 from ..local.local_families import Reports
 from ..local.randomizer import LocalRandomizer
+from ..local.reports import report, shuffled
 from ..local.shuffled import Shuffled
 from ..matrices.release import DiscreteMatrixNoise, MatrixNoise
 from ..mechanism import AdditiveNoise, Mechanism, RandomizedResponse
@@ -42,6 +43,7 @@ from ..selection.candidates import Exponential, NoisyMax, PermuteAndFlip
 from ..selection.key_names import KeyNames
 from ..selection.sparse_vector import SparseVector
 from ..selection.threshold import Thresholded
+from .stream import prefix_sums
 
 Query: TypeAlias = ExactInput | Sequence[Any] | Mapping[str, int]
 Drawn: TypeAlias = int | str | tuple[Any, ...] | dict[Any, int]
@@ -226,6 +228,10 @@ _drawn.register(NoisyMax, chosen.largest)
 _drawn.register(Exponential, chosen.exponential)
 _drawn.register(PermuteAndFlip, chosen.flipped)
 _drawn.register(SparseVector, chosen.answered)
+_drawn.register(LocalRandomizer, report)
+_drawn.register(Reports, report)
+_drawn.register(Shuffled, shuffled)
+_drawn.register(DiscreteMatrixNoise, prefix_sums)
 
 
 @_drawn.register
@@ -237,28 +243,6 @@ def _(mechanism: RandomizedResponse, query: ExactInput) -> Simulation:
 
     chance = Chance(flipped)
     return lambda bits: bit ^ chance.draw(bits)
-
-
-@_drawn.register
-def _(mechanism: LocalRandomizer | Reports, query: Query) -> Simulation:
-    """What a user with this value reports."""
-    from ..local.reports import report
-
-    return report(mechanism, query)
-
-
-@_drawn.register
-def _(mechanism: Shuffled, query: Query) -> Simulation:
-    from ..local.reports import shuffled
-
-    return shuffled(mechanism, query)
-
-
-@_drawn.register
-def _(mechanism: DiscreteMatrixNoise, query: Query) -> Simulation:
-    from .stream import prefix_sums
-
-    return prefix_sums(mechanism, query)
 
 
 @_drawn.register

@@ -107,7 +107,7 @@ class PrefixSums:
             from .spec import parse
 
             mechanism = parse(mechanism).mechanism
-        if not isinstance(mechanism, DiscreteMatrixNoise) or mechanism.stream is None:
+        if not isinstance(mechanism, DiscreteMatrixNoise):
             raise ParameterError(
                 "prefix sums are released by a tree with discrete noise, got "
                 f"{type(mechanism).__name__}"
@@ -140,8 +140,6 @@ def prefix_sums(mechanism: DiscreteMatrixNoise, rows: Any) -> Callable[[RandomBi
 
     rows: numbers, or rows where the mechanism has a dimension; 0: all of them are.
     """
-    if mechanism.stream is None:
-        raise NoSamplerError("prefix sums are drawn of streams that a spec names")
     steps, size = mechanism.stream.matrix.steps, mechanism.reach.dimension
     entries = steps * (size or 1)
     if entries > _MOST_SHOWN:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+import numpy as np
 from attrs import field, frozen
+from numpy.typing import NDArray
 
 from ...exact.number import ExactInput, ParameterError, whole
+from ...mechanisms.samplers.bits import RandomBits
+
+if TYPE_CHECKING:
+    from .masked import Stage, Terms
 
 
 class AggregationError(RuntimeError):
@@ -93,3 +100,46 @@ class PlainSum:
             sum(residue(value, self.modulus, user) for user, value in messages.items())
             % self.modulus
         )
+
+
+class SummedArrays(NamedTuple):
+    """A sum of arrays mod m.
+
+    users: whose messages are in it. present: how many sent each stage's message. bits: that one of
+    them sent at most, all messages together. terms: of the masks; None without masks.
+    """
+
+    total: NDArray[np.uint64]
+    users: frozenset[int]
+    present: Mapping[str, int]
+    bits: int
+    terms: Terms | None = None
+
+
+def sum_arrays(
+    send: Callable[[int], NDArray[np.uint64]],
+    users: int,
+    size: int,
+    width: int,
+    bits: RandomBits,
+    vanish: Mapping[int, Stage],
+    dropout: ExactInput | None,
+) -> SummedArrays:
+    """Sum what users 0, 1, ... send, arrays of `size` integers mod 2^width, one after the other.
+
+    vanish: users, and the first stage at which they send nothing. dropout: the most that may be
+    missing from a masked sum; None for a plain one, which hides nothing.
+    """
+    if dropout is not None:
+        from .masked import MaskedSum
+
+        messages = {user: partial(send, user) for user in range(users)}
+        masked = MaskedSum(1 << width, bits=bits, dropout=dropout)
+        played = masked.play_vectors(messages, size, vanish)
+        present = {stage.name: count for stage, count in played.present.items()}
+        return SummedArrays(played.sums, played.summed, present, played.bits, played.terms)
+    total, there = np.zeros(size, dtype=np.uint64), [n for n in range(users) if n not in vanish]
+    for user in there:
+        total += send(user)  # mod 2^64, which 2^width divides
+    total &= np.uint64((1 << width) - 1)
+    return SummedArrays(total, frozenset(there), {"INPUT": len(there)}, width * size)

@@ -57,17 +57,9 @@ def plain_batch(
     }
     randomized = time.perf_counter()
     total = PlainSum(modulus).aggregate(sent)
-    summed = time.perf_counter()
-    estimate = analyze(protocol, total, bits)
-    seconds = {
-        "R": randomized - start,
-        "S": summed - randomized,
-        "A": time.perf_counter() - summed,
-    }
-    truth = _total(rewards, sent)
-    width = (modulus - 1).bit_length()
-    present = {"INPUT": len(sent)}
-    return Batch(estimate, truth, len(sent), present, seconds, width, is_simulated(bits))
+    seconds = {"R": randomized - start, "S": time.perf_counter() - randomized}
+    width, present = (modulus - 1).bit_length(), {"INPUT": len(sent)}
+    return _analyzed(protocol, rewards, bits, total, sent, present, seconds, width)
 
 
 def masked_batch(
@@ -100,22 +92,10 @@ def masked_batch(
         failure=FAILURE if failure is None else failure,
     )
     played = masked.play(sent, vanish)
-    start = time.perf_counter()
-    estimate = analyze(protocol, played.sums[0], bits)
     seconds |= {f"S {stage.name}": each for stage, each in played.seconds.items()}
-    seconds |= {"A": time.perf_counter() - start}
-    truth = _total(rewards, played.summed)
     present = {stage.name: count for stage, count in played.present.items()}
-    return Batch(
-        estimate,
-        truth,
-        len(played.summed),
-        present,
-        seconds,
-        played.bits,
-        played.simulated,
-        played.terms,
-    )
+    of_sum = played.sums[0], played.summed, present, seconds, played.bits, played.terms
+    return _analyzed(protocol, rewards, bits, *of_sum)
 
 
 def some_of(population: int, count: int, bits: RandomBits) -> list[int]:
@@ -137,8 +117,23 @@ def some_stages(users: Iterable[int], bits: RandomBits) -> dict[int, Stage]:
     return {user: stages[below(len(stages), bits)] for user in users}
 
 
-def _total(rewards: Sequence[ExactInput], users: Iterable[int]) -> Fraction:
-    return sum((exact(rewards[user], "reward") for user in users), Fraction(0))
+def _analyzed(
+    protocol: SumProtocol,
+    rewards: Sequence[ExactInput],
+    bits: RandomBits,
+    total: int,
+    users: Collection[int],
+    present: Mapping[str, int],
+    seconds: Mapping[str, float],
+    sent: int,
+    terms: Terms | None = None,
+) -> Batch:
+    start = time.perf_counter()
+    estimate = analyze(protocol, total, bits)
+    took = {**seconds, "A": time.perf_counter() - start}
+    truth = sum((exact(rewards[user], "reward") for user in users), Fraction(0))
+    simulated = is_simulated(bits)
+    return Batch(estimate, truth, len(users), present, took, sent, simulated, terms)
 
 
 def _modulus(protocol: SumProtocol, rewards: Sequence[ExactInput]) -> int:

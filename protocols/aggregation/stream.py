@@ -22,6 +22,7 @@ from ...mechanisms.laws.arrays import draw_array
 from ...mechanisms.matrices.shared import SharedStream
 from ...mechanisms.samplers.bits import RandomBits, is_simulated
 from ...mechanisms.specs.stream import recovering
+from .aggregation import sum_arrays
 
 if TYPE_CHECKING:
     from .masked import Stage
@@ -73,27 +74,22 @@ def play_stream(
         start = time.perf_counter()
         parts = [_part(shared, each, step) for each in rows]
         send = partial(_message, shared, parts, bits)
-        leaving = vanish(step)
-        if masks:
-            total, summed, sent = _masked(shared, send, bits, leaving, dropout)
-        else:
-            total, summed, sent = _plain(shared, send, leaving)
-        centred = (total ^ np.uint64(1 << (shared.bits - 1))).astype(np.int64) - (
-            1 << (shared.bits - 1)
-        )
+        most = dropout if masks else None
+        played = sum_arrays(send, shared.clients, size, shared.bits, bits, vanish(step), most)
+        half = 1 << (shared.bits - 1)
+        centred = (played.total ^ np.uint64(half)).astype(np.int64) - half
         yield StreamStep(
             tuple(found.add(centred.tolist())),
-            tuple(truth.add(_sum(parts, summed, size))),
+            tuple(truth.add(_sum(parts, played.users, size))),
             tuple(complete.add(_sum(parts, range(len(parts)), size))),
-            len(summed),
-            sent,
+            len(played.users),
+            played.bits,
             time.perf_counter() - start,
             is_simulated(bits),
         )
 
 
 def _check(shared: SharedStream, rows: Rows) -> None:
-    assert shared.noise.stream is not None
     who, largest = shared.noise.stream.who, shared.noise.reach.largest_square
     steps = sorted(rows)
     gaps = [b - a for a, b in pairwise(steps)]
@@ -130,35 +126,3 @@ def _sum(
 ) -> Sequence[int]:
     there = [part for client in clients if (part := parts[client]) is not None]
     return [sum(column) for column in zip(*there, strict=True)] if there else [0] * size
-
-
-_Summed: TypeAlias = tuple[NDArray[np.uint64], Collection[int], int]
-
-
-def _masked(
-    shared: SharedStream,
-    send: Callable[[int], NDArray[np.uint64]],
-    bits: RandomBits,
-    leaving: Mapping[int, Stage],
-    dropout: int,
-) -> _Summed:
-    from .masked import MaskedSum
-
-    assert shared.bits is not None
-    masked = MaskedSum(1 << shared.bits, bits=bits, dropout=dropout)
-    messages = {client: partial(send, client) for client in range(shared.clients)}
-    played = masked.play_vectors(messages, shared.dimension, leaving)
-    return played.sums, played.summed, played.bits
-
-
-def _plain(
-    shared: SharedStream,
-    send: Callable[[int], NDArray[np.uint64]],
-    leaving: Collection[int],
-) -> _Summed:
-    assert shared.bits is not None
-    there = [client for client in range(shared.clients) if client not in leaving]
-    total = np.zeros(shared.dimension, dtype=np.uint64)
-    for client in there:
-        total += send(client)
-    return total & np.uint64((1 << shared.bits) - 1), there, shared.bits * shared.dimension

@@ -14,39 +14,17 @@ with masks and clients who vanish. What they cost in privacy is not said here bu
 (dtype('uint64'), 4, True)
 """
 
-from typing import TYPE_CHECKING
-
-from ...exact.lazy import lazily
-
-if TYPE_CHECKING:
-    from ...mechanisms.additive.coordinate_rounding import (
-        Conditional,
-        Nearest,
-        Rounding,
-        Stochastic,
-        read_rounding,
-    )
-    from .encoder import Encoding
-    from .error import ErrorBound, error_bound
-    from .round import FederatedResult, run_round
-    from .settings import Settings
+from ...mechanisms.additive.coordinate_rounding import (
+    Conditional,
+    Nearest,
+    Rounding,
+    Stochastic,
+    read_rounding,
+)
+from .encoder import Encoding
+from .error import ErrorBound, error_bound
+from .round import FederatedResult, run_round
+from .settings import Settings
 
 __all__ = ["Conditional", "Encoding", "ErrorBound", "FederatedResult", "Nearest", "Rounding"]
 __all__ += ["Settings", "Stochastic", "error_bound", "read_rounding", "run_round"]
-
-__getattr__ = lazily(
-    __name__,
-    {
-        ".encoder": ["Encoding"],
-        ".error": ["ErrorBound", "error_bound"],
-        ".round": ["FederatedResult", "run_round"],
-        "...mechanisms.additive.coordinate_rounding": [
-            "Conditional",
-            "Nearest",
-            "Rounding",
-            "Stochastic",
-            "read_rounding",
-        ],
-        ".settings": ["Settings"],
-    },
-)

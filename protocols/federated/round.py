@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -19,6 +18,7 @@ from ...exact.number import ExactInput, ParameterError, exact, whole
 from ...mechanisms.laws.arrays import draw_array
 from ...mechanisms.laws.law import Law
 from ...mechanisms.samplers.bits import RandomBits, SystemBits, is_simulated
+from ..aggregation.aggregation import sum_arrays
 from .encoder import Encoding, clipped
 from .error import ErrorBound, error_bound
 
@@ -122,10 +122,12 @@ def run_round(
     clock = _Clients(encoding, share, vectors, source)
     start = time.perf_counter()
     leaving = dict(vanish or {})
-    if masks:
-        total, summed, present, sent, terms = _masked(clock, count, leaving, dropout)
-    else:
-        total, summed, present, sent, terms = _plain(clock, count, leaving)
+    if not masks and leaving.keys() >= set(range(count)):
+        raise ParameterError("vanish must leave a client")
+    most = len(leaving) if dropout is None else dropout
+    total, summed, present, sent, terms = sum_arrays(
+        clock.message, count, encoding.size, encoding.bits, source, leaving, most if masks else None
+    )
     ended = time.perf_counter()
     mean = encoding.decode(total, len(summed))
     decoded = time.perf_counter()
@@ -187,33 +189,3 @@ class _Clients:
             longer += kept is not vector
             total += kept
         return total / len(summed), longer
-
-
-_Summed: TypeAlias = tuple[
-    NDArray[np.uint64], frozenset[int], Mapping[str, int], int, "Terms | None"
-]
-
-
-def _masked(
-    clients: _Clients, count: int, vanish: Mapping[int, Stage], dropout: ExactInput | None
-) -> _Summed:
-    from ..aggregation.masked import MaskedSum
-
-    most = len(vanish) if dropout is None else dropout
-    masked = MaskedSum(clients.encoding.modulus, bits=clients.bits, dropout=most)
-    messages = {client: partial(clients.message, client) for client in range(count)}
-    played = masked.play_vectors(messages, clients.encoding.size, vanish)
-    present = {stage.name: number for stage, number in played.present.items()}
-    return played.sums, played.summed, present, played.bits, played.terms
-
-
-def _plain(clients: _Clients, count: int, vanish: Mapping[int, Stage]) -> _Summed:
-    encoding = clients.encoding
-    there = frozenset(range(count)) - vanish.keys()
-    if not there:
-        raise ParameterError("vanish must leave a client")
-    total = np.zeros(encoding.size, dtype=np.uint64)
-    for client in sorted(there):
-        total += clients.message(client)  # mod 2^64, which 2^bits divides
-    total &= np.uint64(encoding.modulus - 1)
-    return total, there, {"INPUT": len(there)}, encoding.bits * encoding.size, None

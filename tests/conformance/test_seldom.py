@@ -36,7 +36,7 @@ from exactdp.mechanisms.laws import PolyaDifference
 from exactdp.mechanisms.mechanism import OneWay
 from exactdp.mechanisms.pairs.pair import FinitePair
 from exactdp.mechanisms.pairs.shift_pair import ShiftPair
-from exactdp.mechanisms.selection.candidates import AnyScores, Raised
+from exactdp.mechanisms.selection.candidates import raised
 from exactdp.verify.claims.appendix_i import optimal_share
 
 _OF_ORDER_3 = Query(Figure("renyi", Fraction(3)), WIDTH, 1000)
@@ -86,10 +86,8 @@ def test_a_rate_that_is_told_is_known_on_the_whole() -> None:
 @pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 10), Fraction(2)])
 def test_raised_pairs_dominate_what_lies_between_them(epsilon: Fraction) -> None:
     """At the middle of a cell a fair coin between both ends has the larger p and the smaller q."""
-    raised = [one for one in AnyScores(epsilon, 16, attained=False).pairs()
-              if isinstance(one, Raised)]  # fmt: skip
     ends = [[Fraction(mass.mid().str(30, radius=False)) for mass, _ in one.masses()]
-            for one in raised]  # fmt: skip
+            for one in raised(epsilon, 16)]  # fmt: skip
     span = oracles.real(epsilon)
     for part, ((p, q), (other_p, other_q)) in enumerate(pairwise(ends), 1):
         t = span * (2 * part + 1) / 32

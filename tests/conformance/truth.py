@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations, combinations_with_replacement, pairwise, permutations, product
+from itertools import combinations, combinations_with_replacement, permutations, product
 from typing import Any
 
 import brute_force
@@ -419,10 +419,13 @@ class TwoLaplaces(Truth):
 def patterns(steps: int, times: int, separation: int, fixed: bool) -> Iterator[tuple[int, ...]]:
     """All sets of steps in which a user may take part."""
     for count in range(1, times + 1):
-        for chosen in combinations(range(steps), count):
-            gaps = {b - a for a, b in pairwise(chosen)}
-            if all(gap == separation if fixed else gap >= separation for gap in gaps):
-                yield chosen
+        span = (count - 1) * separation + 1
+        if fixed:
+            for first in range(steps - span + 1):
+                yield tuple(range(first, first + span, separation))
+        else:
+            for spread in combinations(range(steps - span + count), count):
+                yield tuple(step + i * (separation - 1) for i, step in enumerate(spread))
 
 
 def stream(rows: Sequence[Sequence[Fraction]], sigma: Fraction, who: Iterable[tuple[int, ...]],

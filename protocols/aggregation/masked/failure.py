@@ -265,13 +265,9 @@ def least_graph(users: int, corrupt: int, dropout: int, failure: Fraction) -> tu
     high = 2
     while high < users - 1 and threshold(high) is None:
         high *= 2
-    if high < users - 1:
-        evens = range(2, high + 1, 2)
-        neighbours = evens[bisect_left(evens, True, key=lambda k: threshold(k) is not None)]
-    else:
-        evens = range(high // 2, users - 1, 2)
-        place = bisect_left(evens, True, key=lambda k: threshold(k) is not None)
-        neighbours = evens[place] if place < len(evens) else users - 1
+    evens = range(2, high + 1, 2) if high < users - 1 else range(high // 2, users - 1, 2)
+    place = bisect_left(evens, True, key=lambda k: threshold(k) is not None)
+    neighbours = evens[place] if place < len(evens) else users - 1
     needed = threshold(neighbours)
     if needed is None:
         raise ParameterError(

@@ -100,15 +100,12 @@ class MaskedSum:
         vanish: Mapping[int, Stage] | None = None,
     ) -> Round:
         """The same for messages of several integers, all as long, with what happened."""
-        leaving = dict(vanish or {})
-        if not leaving.keys() <= messages.keys():
-            raise ParameterError(f"vanish names {min(leaving.keys() - messages.keys())}, no user")
         lengths = {len(each) for each in messages.values()}
         if len(lengths) > 1:
             raise ParameterError(f"messages must be of one length, got {sorted(lengths)}")
         terms = self._terms(messages, lengths.pop() if lengths else 1)
         users = {user: User(user, messages[user], terms, self.bits) for user in terms.users}
-        return _play(Server(terms), users, leaving, self.bits)
+        return _play(Server(terms), users, vanish or {}, self.bits)
 
     def play_vectors(
         self,
@@ -122,11 +119,8 @@ class MaskedSum:
         2 to 2^64; raises ParameterError for any other.
         """
         terms = self._terms(messages, whole(length, "length", at_least=1))
-        server, leaving = VectorServer(terms), dict(vanish or {})
-        if not leaving.keys() <= messages.keys():
-            raise ParameterError(f"vanish names {min(leaving.keys() - messages.keys())}, no user")
         users = {user: VectorUser(user, messages[user], terms, self.bits) for user in terms.users}
-        return _play(server, users, leaving, self.bits)
+        return _play(VectorServer(terms), users, vanish or {}, self.bits)
 
     def _terms(self, users: Iterable[int], length: int) -> Terms:
         return Terms.drawn(
@@ -148,6 +142,8 @@ def _play(
     vanish: Mapping[int, Stage],
     bits: RandomBits,
 ) -> Round:
+    if unknown := vanish.keys() - users.keys():
+        raise ParameterError(f"vanish names {min(unknown)}, no user")
     terms = server.terms
     answers: list[_Answer] = [
         (Stage.SHARES, server.keys, User.share_keys),

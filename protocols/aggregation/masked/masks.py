@@ -10,7 +10,7 @@ serves one mask of one round, so that a fixed nonce is right.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -23,46 +23,28 @@ from .terms import Terms
 _NONCE = bytes(16)
 _BLOCK = 64
 
+Mask: TypeAlias = tuple[bytes, int]  # its key, and whether it is added, 1, or subtracted, -1
 
-def self_mask(terms: Terms, user: int, seed: bytes) -> tuple[int, ...]:
+
+def self_mask(terms: Terms, user: int, seed: bytes) -> Mask:
     """What only the user knows: it protects a late message of one whose pairwise key is open."""
-    return mask(self_key(terms, user, seed), terms.modulus, terms.length)
+    return derive(seed, terms.context(b"self", user)), 1
 
 
-def self_key(terms: Terms, user: int, seed: bytes) -> bytes:
-    """The key of that mask."""
-    return derive(seed, terms.context(b"self", user))
-
-
-def pair_mask(
-    terms: Terms, user: int, own: X25519PrivateKey, other: int, public: bytes
-) -> tuple[int, ...]:
-    """What `user` adds and `other` adds the negative of, or the other way round, mod m.
+def pair_mask(terms: Terms, user: int, own: X25519PrivateKey, other: int, public: bytes) -> Mask:
+    """What `user` adds and `other` subtracts, or the other way round, mod m; both have its key.
 
     Raises ValueError for a public key of small order.
     """
-    drawn = mask(pair_key(terms, user, own, other, public), terms.modulus, terms.length)
-    return drawn if user < other else tuple(-each for each in drawn)
+    return agree(own, public, terms.context(b"pair", user, other)), 1 if user < other else -1
 
 
-def pair_key(terms: Terms, user: int, own: X25519PrivateKey, other: int, public: bytes) -> bytes:
-    """The key of that mask, which both have. Raises ValueError as `pair_mask`."""
-    return agree(own, public, terms.context(b"pair", user, other))
-
-
-def added(values: Sequence[int], masks: Iterable[Sequence[int]], modulus: int) -> tuple[int, ...]:
-    """values plus all masks, mod m."""
-    return tuple(sum(column) % modulus for column in zip(values, *masks, strict=True))
-
-
-def subtracted(
-    values: Sequence[int], masks: Iterable[Sequence[int]], modulus: int
-) -> tuple[int, ...]:
-    """values minus all masks, mod m."""
-    return tuple(
-        (value - taken) % modulus
-        for value, taken in zip(values, added((0,) * len(values), masks, modulus), strict=True)
-    )
+def under(values: Sequence[int], masks: Iterable[Mask], modulus: int) -> tuple[int, ...]:
+    """The values with these masks added and subtracted, mod m."""
+    for key, sign in masks:
+        drawn = mask(key, modulus, len(values))
+        values = [value + sign * each for value, each in zip(values, drawn, strict=True)]
+    return tuple(value % modulus for value in values)
 
 
 def mask(key: bytes, modulus: int, length: int = 1) -> tuple[int, ...]:

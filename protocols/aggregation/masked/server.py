@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from ..aggregation import AggregationError
 from .keys import KEY_BYTES, is_sound, public_half
-from .masks import added, pair_mask, self_mask, subtracted
+from .masks import Mask, pair_mask, self_mask, under
 from .messages import (
     DIGEST_BYTES,
     SENT,
@@ -148,11 +148,16 @@ class Server:
         """Close the round: the sum mod m of the messages of those present, unmasked: a tuple."""
         self._close(Stage.UNMASKING)
         seeds, keys = self._gathered()
-        masks = [self._self_mask(user, self._seed(user, seeds[user])) for user in self._inputs]
+        masks = []
+        for user in self._inputs:
+            key, sign = self_mask(self.terms, user, self._seed(user, seeds[user]))
+            masks.append((key, -sign))
         for user, shares in keys.items():
-            key = self._masking_key(user, shares)
+            own = self._masking_key(user, shares)
             # What the vanished user would have added is what its neighbours lack.
-            masks += [self._lacking(user, key, other) for other in self._near(user, self._inputs)]
+            for other in self._near(user, self._inputs):
+                public = self._keys[other].masking_key
+                masks.append(pair_mask(self.terms, user, own, other, public))
         return self._unmasked(masks)
 
     # -- what a message is: integers here, arrays in `vectors` --------------------------------
@@ -169,18 +174,10 @@ class Server:
         """What remains of a message that has been received."""
         return message
 
-    def _self_mask(self, user: int, seed: bytes) -> Any:
-        return self_mask(self.terms, user, seed)
-
-    def _lacking(self, user: int, key: X25519PrivateKey, other: int) -> Any:
-        mask = pair_mask(self.terms, user, key, other, self._keys[other].masking_key)
-        return tuple(-each for each in mask)
-
-    def _unmasked(self, masks: Sequence[Any]) -> Any:
-        terms, modulus = self.terms, self.terms.modulus
-        zero = (0,) * terms.length
-        total = added(zero, (message.values for message in self._inputs.values()), modulus)
-        return subtracted(total, masks, modulus)
+    def _unmasked(self, masks: Sequence[Mask]) -> Any:
+        inputs = (message.values for message in self._inputs.values())
+        total = [sum(column) for column in zip(*inputs, strict=True)]
+        return under(total, masks, self.terms.modulus)
 
     def _gathered(self) -> tuple[dict[int, dict[int, int]], dict[int, dict[int, int]]]:
         """By owner and point: shares of the seeds of the present, of the keys of the vanished.

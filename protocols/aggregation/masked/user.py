@@ -10,7 +10,7 @@ from ....exact.number import ParameterError, whole
 from ....mechanisms.samplers.bits import RandomBits, SystemBits
 from ..aggregation import AggregationError, residue
 from .keys import Channel, agree, new_key, public_half, secret_half
-from .masks import added, pair_mask, self_mask
+from .masks import Mask, pair_mask, self_mask, under
 from .messages import (
     Confirmation,
     Confirmations,
@@ -140,11 +140,12 @@ class User:
             if shares is not None:
                 held[owner] = shares
         self._enough(len(held), "shared their keys")
-        masks = [self._self_mask()]
+        masks = [self_mask(self.terms, self.identity, self._seed)]
         senders = frozenset(owner for owner, _ in message.shares)
         for other in sorted(senders):
             try:
-                masks.append(self._pair_mask(other))
+                public = self._public[other]
+                masks.append(pair_mask(self.terms, self.identity, self._masking, other, public))
             except ValueError:
                 refuse(message, f"the masking key of user {other} is of small order")
         sent = self._under(masks)
@@ -215,16 +216,8 @@ class User:
             )
         return tuple(residue(value, self.terms.modulus, self.identity) for value in values)
 
-    def _self_mask(self) -> Any:
-        return self_mask(self.terms, self.identity, self._seed)
-
-    def _pair_mask(self, other: int) -> Any:
-        """Raises ValueError for a public key of small order."""
-        public = self._public[other]
-        return pair_mask(self.terms, self.identity, self._masking, other, public)
-
-    def _under(self, masks: Sequence[Any]) -> MaskedInput | MaskedVector:
-        values = added(self._message, masks, self.terms.modulus)
+    def _under(self, masks: Sequence[Mask]) -> MaskedInput | MaskedVector:
+        values = under(self._message, masks, self.terms.modulus)
         return MaskedInput(self.terms.round_id, self.identity, self.terms.modulus, values)
 
     def _check(self, message: FromServer, kind: type[FromServer], stage: Stage) -> None:

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from numpy.typing import NDArray
 
 from ....exact.number import ParameterError
-from .masks import mask_array, pair_key, self_key, word_of
+from .masks import Mask, mask_array, word_of
 from .messages import FromUser, MaskedInput, MaskedVector, refuse
 from .server import Server
 from .terms import Terms
@@ -24,7 +23,6 @@ from .user import User
 
 _MOST_BITS = 64
 _Words: TypeAlias = NDArray[np.uint64]
-_Signed: TypeAlias = tuple[bytes, int]  # a mask as its key, and whether it is added or subtracted
 
 
 class VectorUser(User):
@@ -39,14 +37,7 @@ class VectorUser(User):
             raise ParameterError(f"the message of user {self.identity} must be a function")
         return message
 
-    def _self_mask(self) -> _Signed:
-        return self_key(self.terms, self.identity, self._seed), 1
-
-    def _pair_mask(self, other: int) -> _Signed:
-        key = pair_key(self.terms, self.identity, self._masking, other, self._public[other])
-        return key, 1 if self.identity < other else -1
-
-    def _under(self, masks: Sequence[_Signed]) -> MaskedVector:
+    def _under(self, masks: Sequence[Mask]) -> MaskedVector:
         terms, values = self.terms, self._message()
         if values.shape != (terms.length,) or values.dtype != np.uint64:
             raise ParameterError(
@@ -86,14 +77,7 @@ class VectorServer(Server):
         self._total += unpack(message.packed, self._bits, self.terms.length)
         return None
 
-    def _self_mask(self, user: int, seed: bytes) -> _Signed:
-        return self_key(self.terms, user, seed), -1
-
-    def _lacking(self, user: int, key: X25519PrivateKey, other: int) -> _Signed:
-        shared = pair_key(self.terms, user, key, other, self._keys[other].masking_key)
-        return shared, 1 if user < other else -1
-
-    def _unmasked(self, masks: Sequence[_Signed]) -> _Words:
+    def _unmasked(self, masks: Sequence[Mask]) -> _Words:
         total = self._total.copy()
         _add(total, masks, self.terms)
         return total & np.uint64(self.terms.modulus - 1)
@@ -119,7 +103,7 @@ def unpack(packed: bytes, bits: int, length: int) -> _Words:
     return wide.view("<u8").ravel().astype(np.uint64)
 
 
-def _add(total: _Words, masks: Sequence[_Signed], terms: Terms) -> None:
+def _add(total: _Words, masks: Sequence[Mask], terms: Terms) -> None:
     """Add the masks, or subtract them, mod 2^bits: in the type that they have, and then once."""
     bits = _bits_of(terms)
     added = np.zeros(terms.length, dtype=word_of(bits))

@@ -7,6 +7,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from conformance.truth import patterns
 from flint import fmpz_mat
 
 from exactdp import ParameterError
@@ -31,7 +32,7 @@ def largest(rows, who):
     """The largest square, over all patterns and signs."""
     return max(
         sum(sum(sign * row[t] for t, sign in zip(pattern, each, strict=True)) ** 2 for row in rows)
-        for pattern in who.patterns()
+        for pattern in patterns(who.steps, who.times, who.separation, who.fixed)
         for each in itertools.product((1, -1), repeat=len(pattern))
     )
 
@@ -57,7 +58,10 @@ def test_steps_that_are_exactly_apart_are_gone_through(seed):
         times = choose.randint(1, 1 + (steps - 1) // apart)
         who = Participation(steps, times, apart, True)
         rows = np.array(list(rows_of(steps, restart)))
-        truth = max(int((rows[:, list(one)].sum(axis=1) ** 2).sum()) for one in who.patterns())
+        truth = max(
+            int((rows[:, list(one)].sum(axis=1) ** 2).sum())
+            for one in patterns(who.steps, who.times, who.separation, who.fixed)
+        )
         found = Tree(steps, restart).sensitivity(who)
         assert found.square.lower == found.square.upper == truth
         checked = CheckedTree(steps, restart).square(Checked(times, apart, True), found.pattern)
@@ -108,7 +112,8 @@ def test_toeplitz_matrices_against_all_patterns(times, apart, fixed):
     r += [sum(s * d**j for s, d in zip(scales, decays, strict=True)) for j in range(11)]
     entries = [[r[i - t] if t <= i else 0 for t in range(12)] for i in range(12)]
     truth = max(
-        sum(sum(row[t] for t in pattern) ** 2 for row in entries) for pattern in who.patterns()
+        sum(sum(row[t] for t in pattern) ** 2 for row in entries)
+        for pattern in patterns(who.steps, who.times, who.separation, who.fixed)
     )
     found = buffered(12, scales, decays).sensitivity(who).square
     assert found.lower <= truth <= found.upper

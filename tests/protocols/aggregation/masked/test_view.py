@@ -13,7 +13,7 @@ from rounds import Played
 from scipy.stats import chi2
 
 from exactdp.protocols.aggregation.masked import Stage, user
-from exactdp.protocols.aggregation.masked.masks import pair_mask, self_mask
+from exactdp.protocols.aggregation.masked.masks import pair_mask, self_mask, under
 
 SIGNIFICANCE = 1e-6
 ROUNDS = 300
@@ -33,8 +33,8 @@ def stripped(played, honest, coalition):
     for other in coalition:
         # the coalition's side of the same mask, its own secret key and the honest public one
         key = played.users[other]._masking
-        value += pair_mask(played.terms, other, key, honest, public)[0]
-    return value % MODULUS
+        (value,) = under((value,), [pair_mask(played.terms, other, key, honest, public)], MODULUS)
+    return value
 
 
 def before_unmasking(users):
@@ -53,7 +53,7 @@ def after_unmasking():
         views = []
         for honest in (0, 1):
             seed_of_mask = played.users[honest]._seed
-            own = self_mask(played.terms, honest, seed_of_mask)[0]
+            (own,) = under((0,), [self_mask(played.terms, honest, seed_of_mask)], MODULUS)
             views.append((stripped(played, honest, [2]) - own) % MODULUS)
         yield tuple(views)
 
@@ -68,7 +68,7 @@ def test_all_others_and_the_server_see_nothing_before_unmasking(users):
 
 @pytest.mark.slow
 def test_without_its_self_mask_they_would(monkeypatch):
-    monkeypatch.setattr(user, "self_mask", lambda terms, *_: (0,) * terms.length)
+    monkeypatch.setattr(user, "self_mask", lambda *_: (bytes(32), 0))
     assert set(before_unmasking(3)) == {2}
 
 
@@ -82,9 +82,9 @@ def test_two_honest_users_show_their_sum_and_nothing_else():
 
 @pytest.mark.slow
 def test_without_pairwise_masks_they_would_show_more(monkeypatch):
-    monkeypatch.setattr(user, "pair_mask", lambda terms, *_: (0,) * terms.length)
+    monkeypatch.setattr(user, "pair_mask", lambda *_: (bytes(32), 0))
     with monkeypatch.context() as patched:
-        patched.setitem(globals(), "pair_mask", lambda terms, *_: (0,) * terms.length)
+        patched.setitem(globals(), "pair_mask", lambda *_: (bytes(32), 0))
         assert set(after_unmasking()) == {(2, 5)}
 
 
