@@ -470,7 +470,7 @@ def _factor(gap: arb) -> arb:
 def _histogram(law: DiscreteGaussianSum) -> Envelope:
     """What draws of a sum of many come from, with the mode at 0 (see its shape)."""
     spread = math.isqrt(math.ceil(law.count * law.sigma2)) + 1
-    reach = _DEVIATIONS * spread
+    last = _DEVIATIONS * spread
     with working_precision(START):
         gap = law.gaussian_gap()
 
@@ -478,14 +478,14 @@ def _histogram(law: DiscreteGaussianSum) -> Envelope:
         if gap < arb(2) ** -(ctx.prec + 8):
             exponent = -(x * x) / (2 * law.count * ball(law.sigma2))
             return (exponent + arb(0, 2 * gap)).exp()
-        if abs(x) <= reach <= _LONGEST:
-            return _masses(law, reach, ctx.prec)[abs(x)]
+        if abs(x) <= last <= _LONGEST:
+            return _masses(law, last, ctx.prec)[abs(x)]
         return law.ball(x)
 
     return envelope(mass, 0, spread, (None, None))
 
 
 @lru_cache(maxsize=4)
-def _masses(law: DiscreteGaussianSum, reach: int, bits: int) -> list[arb]:
-    """p(0), ..., p(reach)."""
-    return law.balls(0, reach)
+def _masses(law: DiscreteGaussianSum, last: int, bits: int) -> list[arb]:
+    """p(0), ..., p(last)."""
+    return law.balls(0, last)

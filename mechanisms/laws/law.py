@@ -266,8 +266,8 @@ class Law(ABC):
     @classmethod
     def needs(cls) -> tuple[str, ...]:
         """The keys that a spec of this law must give."""
-        given = (each.alias for each in attrs.fields(cls))  # type: ignore[arg-type]
-        return tuple(alias for alias in given if alias not in cls.allows())
+        keys = (each.alias for each in attrs.fields(cls))  # type: ignore[arg-type]
+        return tuple(key for key in keys if key not in cls.allows())
 
     @classmethod
     def allows(cls) -> tuple[str, ...]:
