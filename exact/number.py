@@ -106,7 +106,7 @@ def linear(offset: Fraction, factor: Fraction, number: Real) -> Real:
     if isinstance(number, Fraction):
         return offset + factor * number
     found = Linear(offset, factor, number)
-    return found.number if (found.offset, found.factor) == (0, 1) else found
+    return found.number if found.offset == 0 and found.factor == 1 else found
 
 
 def exact(

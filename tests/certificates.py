@@ -37,8 +37,7 @@ from exactdp.mechanisms import (
     Skellam,
 )
 from exactdp.mechanisms.additive import papers
-from exactdp.mechanisms.additive.reach import Reach
-from exactdp.mechanisms.additive.rounded import RoundedReach
+from exactdp.mechanisms.additive.reach import Reach, RoundedReach
 from exactdp.mechanisms.additive.vector import VectorNoise
 from exactdp.mechanisms.bracket import RenyiCurve
 from exactdp.mechanisms.continuous import ContinuousNoise, Shape

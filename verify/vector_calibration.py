@@ -22,8 +22,7 @@ from ..exact.budget import OutOfTimeError, time_left
 from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, decimal_text, whole
 from ..exact.rounding import to_digits
-from ..mechanisms.additive.reach import Reach
-from ..mechanisms.additive.rounded import RoundedReach
+from ..mechanisms.additive.reach import Reach, RoundedReach
 from ..mechanisms.additive.vector import VectorNoise
 from ..mechanisms.laws.families import FAMILIES
 from ..mechanisms.sampled import sampling_rate

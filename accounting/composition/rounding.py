@@ -13,7 +13,7 @@ both ways round. The least of two (proofs: `docs/rounding.md`):
   The first is of the sampled Gaussians where the user is removed, the second where one is added.
 
 *Binomial noise*, which has no Gaussian envelope of its own: each use is that of a law which has
-one, but for a little mass (`laws.trimmed_envelope`). A coordinate that v does not move tells
+one, but for a little mass (`laws.gaussian_envelope`). A coordinate that v does not move tells
 nothing, so that d of them count at most, and K uses, sampled or not, adaptive ones included, are
 within s = K d tau in total variation on either side:
 
@@ -38,10 +38,9 @@ from ...exact.precision import enclose, working_precision
 from ...mechanisms.additive.reach import Reach
 from ...mechanisms.additive.vector import VectorNoise
 from ...mechanisms.laws.binomial import Binomial
-from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError, distance_at
+from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError, distance_at, trimmed
 from ...mechanisms.laws.law import Law
 from ...mechanisms.laws.rounded_envelope import rounded_distance, rounded_renyi
-from ...mechanisms.laws.trimmed_envelope import trimmed
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
 from ..figure import Figure, read_epsilon, read_failure, read_order
 from ..losses.continuous import profile

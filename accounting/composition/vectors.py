@@ -20,7 +20,7 @@ from functools import partial
 from ...exact.budget import in_any_case, in_time
 from ...exact.enclosure import Enclosure
 from ...mechanisms.additive.coordinate_rounding import Stochastic
-from ...mechanisms.additive.rounded import RoundedReach
+from ...mechanisms.additive.reach import RoundedReach
 from ...mechanisms.additive.vector import VectorNoise, vector
 from ...mechanisms.bracket import RenyiCurve
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian

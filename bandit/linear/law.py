@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from ...exact.number import ball
 from ...exact.roots import float_root
 from ...exact.rounding import to_digits
-from ...mechanisms.additive.rounded import RoundedReach
+from ...mechanisms.additive.reach import RoundedReach
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.skellam import Skellam
 from ...verify.guarantee import ApproxDP, Guarantee, PureDP

@@ -28,7 +28,7 @@ from ...accounting.composition.composed import Use, compose
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ParameterError, decimal_text
 from ...exact.precision import enclose, working_precision
-from ...mechanisms.additive.rounded import RoundedReach
+from ...mechanisms.additive.reach import RoundedReach
 from ...mechanisms.additive.vector import VectorNoise
 from ...mechanisms.laws.law import Law
 from ...verify.audit import Audit, Verdict

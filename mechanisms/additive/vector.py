@@ -1,8 +1,8 @@
 """Integer vectors with noise of one law in every coordinate, independently.
 
 Neighbours move the query by an integer vector v within `reach`; more may be known of where nobody
-sees it (the dimension, say). Real vectors that are rounded have a reach of their own (`rounded`).
-What bounds the cost from above and from below are other mechanisms:
+sees it (the dimension, say). Real vectors that are rounded have a reach of their own
+(`RoundedReach`). What bounds the cost from above and from below are other mechanisms:
 
 *One number is enough, from above.* Let p be symmetric (about 0, or where its centre is) and
 log-concave, T_d the trade-off function
@@ -50,7 +50,7 @@ from ..sampled import (
 from .reach import Direction, Reach
 
 if TYPE_CHECKING:
-    from .rounded import RoundedReach
+    from .reach import RoundedReach
 
 OPEN = "the worst-case neighbour is not known: between one that is attained and what dominates all"
 _FARTHEST = 10**9  # that one number may move
@@ -183,7 +183,7 @@ class VectorNoise:
         """What releasing it is at least as dear as: uses of one number each.
 
         Sampled, only for a direction of one coordinate: the user is in all of them, or in none. The
-        empty one: a unit vector, or 0, at random (`rounded`); none if nothing is drawn.
+        empty one: a unit vector, or 0, at random (`RoundedReach`); none if nothing is drawn.
         """
         if not direction:
             return self._by_chance()

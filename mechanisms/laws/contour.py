@@ -88,7 +88,8 @@ def lower_tail(law: Transformed, t: int, path: Sequence[acb]) -> arb:
 def _inverted(law: Transformed, t: int, path: Sequence[acb], kernel: _Kernel, side: int) -> arb:
     bits = ctx.prec
     # K(z) - tz may cancel: room for the size of t, twice because cosh(z) - 1 cancels as well.
-    with working_precision(bits + 2 * max(16, abs(t).bit_length()) + 24):
+    size = max(16, abs(t).bit_length(), getattr(law, "lost_bits", 0))
+    with working_precision(bits + 2 * size + 24):
         start = acb(path[0])
         # both kernels are positive on their own side of 0 only: a start on the other one, or
         # outside the strip, does not get through

@@ -3,7 +3,7 @@
 Everything comes from theta(t) = sum_x e^(-(x-t)^2/(2 sigma2)): completing the square,
 E e^(zX) = e^(sigma2 z^2/2) theta(sigma2 z)/theta(0), entire. A sum of n of them is not quite
 N_Z(0, n sigma2), unless they are wide: p(x) = const e^(-x^2/(2 n sigma2)) w(x), with w even and of
-period n (`gaussian_gap`).
+period n (`theta.gaussian_gap`).
 
 Source: Canonne, Kamath, Steinke, "The Discrete Gaussian for Differential Privacy", NeurIPS 2020.
 """
@@ -31,9 +31,8 @@ from ..samplers.envelope import Envelope, envelope
 from ..samplers.geometric import discrete_gaussian_ratio
 from . import floats
 from .contour import any_log, vertical_path
-from .gaussian_gap import gaussian_gap
 from .law import Calibrated, Law, Moments, divided
-from .theta import theta, theta_at_zero, theta_variance, tilt
+from .theta import gaussian_gap, theta, theta_at_zero, theta_variance, tilt
 from .window import transformed
 
 _TABLE = 400  # sigma2 up to which simulated draws come from a table
@@ -67,10 +66,6 @@ class DiscreteGaussian(Law):
     falls_off_axis = True  # by Jacobi's triple product
     log_concave = "log p(x) = const - x^2/(2 sigma2) is concave"
     curvature_falls = "it is 1/sigma2 everywhere"
-
-    @classmethod
-    def needs(cls) -> tuple[str, ...]:
-        return ()
 
     @classmethod
     def allows(cls) -> tuple[str, ...]:
@@ -327,6 +322,10 @@ class DiscreteGaussianSum(Law):
         exponent, factor = _term(self.sigma2).transform(z)
         return self.count * (exponent + any_log(factor)), acb(1)
 
+    @property
+    def lost_bits(self) -> int:
+        return self.count.bit_length() // 2  # as of an outcome some deviations off
+
     def slope(self, z: acb) -> acb:
         s2 = ball(self.sigma2)
         t = s2 * z
@@ -420,8 +419,7 @@ class DiscreteGaussianSum(Law):
                 values.append(super().ball(x))
             else:
                 high = min(last, x + int(2 * _HALF_WIDTH * deviation))
-                bits = self.count.bit_length()
-                values += transformed(lambda z: self.transform(z)[0], self._tilt, x, high, bits)
+                values += transformed(lambda z: self.transform(z)[0], self._tilt, x, high)
         return values
 
     def _tilt(self, mean: float) -> tuple[float, float]:
@@ -472,7 +470,7 @@ def _factor(gap: arb) -> arb:
 def _histogram(law: DiscreteGaussianSum) -> Envelope:
     """What draws of a sum of many come from, with the mode at 0 (see its shape)."""
     spread = math.isqrt(math.ceil(law.count * law.sigma2)) + 1
-    reach = _DEVIATIONS * spread
+    last = _DEVIATIONS * spread
     with working_precision(START):
         gap = law.gaussian_gap()
 
@@ -480,14 +478,14 @@ def _histogram(law: DiscreteGaussianSum) -> Envelope:
         if gap < arb(2) ** -(ctx.prec + 8):
             exponent = -(x * x) / (2 * law.count * ball(law.sigma2))
             return (exponent + arb(0, 2 * gap)).exp()
-        if abs(x) <= reach <= _LONGEST:
-            return _masses(law, reach, ctx.prec)[abs(x)]
+        if abs(x) <= last <= _LONGEST:
+            return _masses(law, last, ctx.prec)[abs(x)]
         return law.ball(x)
 
     return envelope(mass, 0, spread, (None, None))
 
 
 @lru_cache(maxsize=4)
-def _masses(law: DiscreteGaussianSum, reach: int, bits: int) -> list[arb]:
-    """p(0), ..., p(reach)."""
-    return law.balls(0, reach)
+def _masses(law: DiscreteGaussianSum, last: int, bits: int) -> list[arb]:
+    """p(0), ..., p(last)."""
+    return law.balls(0, last)

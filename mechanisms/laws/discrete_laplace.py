@@ -176,10 +176,6 @@ class DiscreteLaplace(_TwoSided):
         return rng.geometric(success, size) - rng.geometric(success, size)
 
     @classmethod
-    def needs(cls) -> tuple[str, ...]:
-        return ()
-
-    @classmethod
     def allows(cls) -> tuple[str, ...]:
         return "epsilon", "scale"
 

@@ -33,7 +33,7 @@ def check_width(deviation: float) -> None:
 
 
 def spread(largest: int) -> float:
-    """The deviation that `check_width` has to judge, of a law whose outcomes reach this far."""
+    """The deviation that `check_width` has to judge, of a law whose outcomes last this far."""
     return min(largest, 1 << 60) / 128
 
 
@@ -64,8 +64,8 @@ def poisson(rates: NDArray[np.float64], rng: np.random.Generator) -> Draws:
 @lru_cache(maxsize=64)
 def gaussian_table(sigma2: float) -> tuple[Draws, NDArray[np.float64], NDArray[np.float64]]:
     """The outcomes within ten standard deviations, the levels between them, and their masses."""
-    reach = math.ceil(10 * math.sqrt(sigma2)) + 1
-    outcomes = np.arange(-reach, reach + 1, dtype=np.int64)
+    last = math.ceil(10 * math.sqrt(sigma2)) + 1
+    outcomes = np.arange(-last, last + 1, dtype=np.int64)
     weights = np.exp(-(outcomes.astype(np.float64) ** 2) / (2 * sigma2))
     masses = weights / weights.sum()
     return outcomes, np.cumsum(masses)[:-1], masses

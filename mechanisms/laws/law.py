@@ -1,7 +1,7 @@
 """A probability law on the integers: the noise that a mechanism adds.
 
-A new law is one new file, and one line in `families`. It says what its PMF is (exactly, and in
-balls), what its cumulant function is, where that may be integrated, and which shape is proved.
+A new law is one new file, and one line in `families`. It says what its PMF is (in balls), what
+its cumulant function is, where that may be integrated, and which shape is proved.
 Everything else (tails, quantiles, divergences, audits) works for it at once; how it is summed,
 shared, enlarged, drawn and calibrated, and closed forms, it says where it can.
 
@@ -198,6 +198,11 @@ class Law(ABC):
         """
         return self.cumulant(z, analytic), acb(1)
 
+    @property
+    def lost_bits(self) -> int:
+        """K may cancel as if the outcome that is asked for had so many bits, at least."""
+        return 0
+
     def slope(self, z: acb) -> acb | None:
         """K'(z) for the K of `transform`, non-finite on balls where it is not analytic.
 
@@ -261,7 +266,8 @@ class Law(ABC):
     @classmethod
     def needs(cls) -> tuple[str, ...]:
         """The keys that a spec of this law must give."""
-        return tuple(each.alias for each in attrs.fields(cls))  # type: ignore[arg-type]
+        keys = (each.alias for each in attrs.fields(cls))  # type: ignore[arg-type]
+        return tuple(key for key in keys if key not in cls.allows())
 
     @classmethod
     def allows(cls) -> tuple[str, ...]:

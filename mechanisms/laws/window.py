@@ -18,13 +18,11 @@ def transformed(
     tilt: Callable[[float], tuple[float, float]],
     low: int,
     high: int,
-    extra: int,
 ) -> list[arb]:
     """Enclose p(low), ..., p(high) of a law whose |M(s + i theta)| falls in theta on [0, pi].
 
     log_transform: log M, M(z) = E e^(zX), up to multiples of 2 pi i. tilt: for a mean, the s for
-    which the law tilted by e^(sx) has it, about, and its deviation then. extra: more bits to work
-    with, where log M loses some.
+    which the law tilted by e^(sx) has it, about, and its deviation then.
 
     With q(x) = p(x) e^(sx)/M(s), the law tilted so that the window's centre is its mean,
     (1/N) sum_j M(s + 2 pi i j/N)/M(s) e^(-2 pi i j x/N) = q(x) + sum over m != 0 of q(x + mN).
@@ -44,7 +42,7 @@ def transformed(
         there = arb(tilt(y)[0])
         return (log_transform(acb(there)).real - start - (there - saddle) * y).exp()
 
-    with working_precision(needed + extra + 2 * high.bit_length() + 2 * size.bit_length()):
+    with working_precision(needed + 2 * high.bit_length() + 2 * size.bit_length()):
         start = log_transform(acb(saddle)).real
         while size <= _LONGEST:
             if (alias := beyond(low + size) + beyond(high - size)) <= arb(2) ** -needed:

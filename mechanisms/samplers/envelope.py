@@ -144,8 +144,8 @@ def envelope(
             below_it, above_it = height(x)
             pieces.append(Step(x, above_it, below_it, above_it))
     for side, end in ((1, high), (-1, low)):
-        reach = None if end is None else side * (end - mode)
-        steps, start = _steps(height, mode, side, reach, spread, units, tail_scale is not None)
+        last = None if end is None else side * (end - mode)
+        steps, start = _steps(height, mode, side, last, spread, units, tail_scale is not None)
         pieces += steps
         if start is not None:
             pieces.append(_tail(ratio, start, side, tail_scale, units))
@@ -158,7 +158,7 @@ def _steps(
     height: Callable[[int], tuple[int, int]],
     mode: int,
     side: int,
-    reach: int | None,
+    last: int | None,
     spread: int,
     units: int,
     peaked: bool,
@@ -166,17 +166,17 @@ def _steps(
     """The steps from mode + 2 side on, and where the tail starts (None: it has none)."""
     found: list[Step] = []
     offset, floor = 2, 0
-    while reach is None or offset <= reach:
+    while last is None or offset <= last:
         start = mode + side * offset
         floor, above = height(start)
         if found:
             # r does not rise away from the mode: what it is here lies below the step before
             found[-1] = evolve(found[-1], floor=floor)
         small = above >> (units - _NEGLIGIBLE) == 0 and offset > 4 * spread
-        if (small or len(found) >= _MOST_STEPS) and offset != reach:
+        if (small or len(found) >= _MOST_STEPS) and offset != last:
             return found, start
         size = max(1, min(spread, offset) // 8 if peaked else spread // 8)
-        size = size if reach is None else min(size, reach - offset + 1)
+        size = size if last is None else min(size, last - offset + 1)
         low = start if side > 0 else start - size + 1
         found.append(Step(low, above, 0, above * size))
         offset += size

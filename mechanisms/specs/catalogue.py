@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ...protocols.federated import Settings
     from ..additive.papers import ShufflePreset
     from ..additive.protocol import SumProtocol
-    from ..additive.rounded import RoundedReach
+    from ..additive.reach import RoundedReach
     from ..matrices.shared import SharedStream
 
 _MISSING = ("dropout", "collusion")
@@ -129,7 +129,7 @@ def _reach(values: Values) -> Reach | RoundedReach:
                 "rounding needs l2, the norm of the real vector, and dimension, in which the norm "
                 f"of the rounded one grows: {key} is missing"
             )
-    from ..additive.rounded import RoundedReach
+    from ..additive.reach import RoundedReach
 
     return RoundedReach(values["l2"], values["dimension"], values["rounding"])
 

@@ -22,7 +22,7 @@ from attrs import evolve, frozen
 
 from ...exact.number import ExactInput, ParameterError, exact, whole
 from ...mechanisms.additive.protocol import missing_users
-from ...mechanisms.additive.rounded import RoundedReach
+from ...mechanisms.additive.reach import RoundedReach
 from ...mechanisms.additive.vector import VectorNoise
 from ...mechanisms.fields.schema import Entry, Key
 from ...mechanisms.laws.families import BY_VARIANCE

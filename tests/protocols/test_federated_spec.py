@@ -8,7 +8,7 @@ import pytest
 
 from exactdp import ParameterError
 from exactdp.mechanisms import DiscreteGaussianSum, Skellam
-from exactdp.mechanisms.additive.rounded import RoundedReach
+from exactdp.mechanisms.additive.reach import RoundedReach
 from exactdp.mechanisms.additive.vector import VectorNoise
 from exactdp.mechanisms.specs.spec import parse
 from exactdp.protocols.federated import Settings

@@ -1,7 +1,7 @@
 """Lemma 4 and Theorem 4: how private the sum of n discrete Gaussians is.
 
 With v = n sigma² the sum has p(x) = const e^(-x²/2v) w(x), w even and of period n (see
-`mechanisms.laws.gaussian_gap`). Let a be the order, u = a - 1, d the shift, t = -u d,
+`mechanisms.laws.theta`). Let a be the order, u = a - 1, d the shift, t = -u d,
 r(x) = w(x)/w(x-d) and z(t) = (theta(t/n)/theta(0))^n, theta that of one discrete Gaussian. Then
 E e^(tX/v) = e^(t²/2v) z(t), and completing the square
 

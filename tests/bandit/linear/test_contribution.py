@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from exactdp import ParameterError
 from exactdp.bandit.linear.contribution import Contribution
 from exactdp.mechanisms.additive.coordinate_rounding import fraction_bits, on_grid, squared_norm
-from exactdp.mechanisms.additive.rounded import RoundedReach
+from exactdp.mechanisms.additive.reach import RoundedReach
 from exactdp.mechanisms.laws import Skellam
 from exactdp.mechanisms.samplers import SeededBits
 

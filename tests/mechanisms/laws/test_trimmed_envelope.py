@@ -11,8 +11,7 @@ from normal_quantiles import quantile
 
 from exactdp import ParameterError
 from exactdp.mechanisms.laws import Binomial, Skellam
-from exactdp.mechanisms.laws.gaussian_envelope import NoEnvelopeError
-from exactdp.mechanisms.laws.trimmed_envelope import trimmed
+from exactdp.mechanisms.laws.gaussian_envelope import NoEnvelopeError, trimmed
 
 
 def substitute(law: dict[int, mpf], low: int, high: int, far: int) -> dict[int, mpf]:
