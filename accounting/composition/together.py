@@ -41,7 +41,6 @@ from ..figure import MU, PURE, RHO, Figure, meeting
 from ..losses.continuous import allocated, profile
 from ..losses.continuous.uses import has_no_outcomes, parts_of
 from ..losses.sums import (
-    OFF_LATTICE,
     Enough,
     coarse,
     composed,
@@ -149,8 +148,7 @@ def narrowly(
         if figure.quantity == "delta" and quickly(largest, unknown).upper <= at:
             return Enclosure.exactly(0)  # no loss is above epsilon, however seldom the outcome
     if (parts := parts_of(uses)) is not None:
-        measure = partial(profile.measured, parts, figure, width, work)
-        known = measure(smooth=False)
+        known = profile.measured(parts, figure, width, work)
     elif (epochs := allocated.allocations_of(uses)) is not None:
         known = allocated.measured(epochs, figure, width)
     if known.is_within(width) or enough(known):
@@ -161,8 +159,6 @@ def narrowly(
         known = meeting(figure, Enclosure(known.lower, known.upper), found)
     except (ArithmeticError, OutOfTimeError) as error:
         failed = error
-    if parts is not None and not known.is_within(max(width, OFF_LATTICE)) and not enough(known):
-        known = meeting(figure, known, measure())
     if failed is not None and known == figure.trivial:
         raise failed
     return known
