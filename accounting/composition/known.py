@@ -222,6 +222,7 @@ def first_bounds(uses: Scenario, cost: Cost, orders: Sequence[Fraction] = ()) ->
     square = Enclosure.total(
         squared(quickly(partial(_mu, one), unknown)).times(times) for one, times in uses
     )
+    found.learn(PURE, _to(_summed(PURE, uses)))
     if square.is_finite():
         for figure, most in ((MU, root_of(square)), (RHO, square.times(Fraction(1, 2)))):
             found.learn(figure, Enclosure(_ZERO, most.upper, by=("Gaussian envelope",)))
@@ -234,8 +235,7 @@ def first_bounds(uses: Scenario, cost: Cost, orders: Sequence[Fraction] = ()) ->
             value = value.intersection(_sampled(uses, figure))
         found.learn(figure, value)
         if not (value.lower or value.is_finite()):  # the others take as long
-            return found
-    found.learn(PURE, _to(_summed(PURE, uses)))
+            break
     return found
 
 
