@@ -49,7 +49,7 @@ from ..divergences.conversion import zcdp_to_delta, zcdp_to_epsilon
 from ..divergences.gaussian_dp import of_pure, root_of, squared
 from ..figure import MU, PURE, RHO, Figure, meeting
 from ..losses.continuous import profile
-from ..losses.continuous.uses import parts_of
+from ..losses.continuous.profile import parts_of
 from ..scenario import Scenario, Use, dearest, is_one_way, worst
 from . import divergence
 from .divergence import added_up

@@ -21,7 +21,7 @@ from exactdp.accounting.composition.group import group_epsilons
 from exactdp.accounting.composition.known import quick_figures
 from exactdp.accounting.divergences.concentrated import _largest_curvature, _search, _Sums
 from exactdp.accounting.divergences.conversion import renyi_to_epsilon
-from exactdp.accounting.divergences.renyi_sums import moments
+from exactdp.accounting.divergences.renyi import moments
 from exactdp.accounting.figure import Figure
 from exactdp.accounting.losses.of_pair import two_way, windowed
 from exactdp.accounting.methods.classical import Each, theorem7
