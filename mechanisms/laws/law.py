@@ -373,8 +373,13 @@ class Law(ABC):
         return refine(lambda: self.ball(point), width=width).intersection(_UNIT)
 
     def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        """P(X = x) for mpmath, to this many significant digits."""
-        found = self.probability(x, Fraction(1, 10 ** (digits + 2)))
+        """P(X = x) for mpmath, to this many significant digits.
+
+        Raises UndecidedError where it is not known as narrowly.
+        """
+        width = Fraction(1, 10 ** (digits + 2))
+        if not (found := self.probability(x, width)).is_within(width):
+            raise UndecidedError(f"P(X = {x}) is only known to be in {found}")
         return mpmath.mpf(str(found.lower), dps=digits + 15)
 
     def cdf(self, x: int, width: Fraction = WIDTH) -> Enclosure:
