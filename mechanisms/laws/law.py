@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import attrs
 import numpy as np
@@ -31,9 +31,6 @@ from ..fields.schema import Calibrated
 from ..samplers.bits import RandomBits
 from . import contour
 from .search import first_within
-
-if TYPE_CHECKING:
-    from .finite import FiniteLaw
 
 __all__ = ["Calibrated", "Law", "Moments", "UndecidedError", "divided"]
 
@@ -153,8 +150,8 @@ class Law(ABC):
 
     # -- closed forms that some have, at the working precision; shift: of one pair ---------------
 
-    def listed(self) -> FiniteLaw | None:
-        """The same law as a table of exact probabilities; None where it has no short one."""
+    def listed(self) -> Any:
+        """The same law as a `FiniteLaw`; None where its table is not short."""
         return None
 
     def steepening(self, x: int, shift: int) -> arb:
