@@ -247,25 +247,6 @@ class PolyaDifference(_TwoSided):
         found = _closed(self, abs(x), ctx.prec) if self.shape <= STEEP else None
         return super().ball(x) if found is None else found
 
-    def closed(self, k: int) -> arb | None:
-        """p(k) = (1-b)^(2r) b^k C(k+r-1, k) 2F1(r, r+k; k+1; b^2), by convolving the two series.
-
-        None so many scales out that FLINT's way around 1, where terms cancel, takes longer than an
-        integral.
-        """
-        bits = ctx.prec
-        spare = _SPARE + math.ceil(6 * k * float(rate_below(self.scale))) + k.bit_length()
-        near = abs(2 * self.shape - round(2 * self.shape))  # 1 - 2r is the pole of that way
-        spare += (near.denominator // near.numerator).bit_length() if near else 0
-        if spare > _MOST_SPARE:
-            return None
-        with working_precision(bits + spare):
-            r, rate = ball(self.shape), rate_of(self.scale)
-            logs = (k + r).lgamma() - arb(k + 1).lgamma() - r.lgamma() - k * rate
-            series = (-2 * rate).exp().hypgeom_2f1(r, r + k, k + 1)
-            found = (logs + 2 * r * (-(-rate).expm1()).log()).exp() * series
-        return +found if found.rel_accuracy_bits() >= bits else None
-
     def slope(self, z: acb) -> acb | None:
         return None if self.shape <= STEEP else self.derivative(z)
 
@@ -336,10 +317,24 @@ class PolyaDifference(_TwoSided):
         return both[:size] - both[size:]
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 14)  # who looks for a place asks for the same ones again
 def _closed(law: PolyaDifference, k: int, bits: int) -> arb | None:
-    """Kept: who looks for a place asks for the same ones again."""
-    return law.closed(k)
+    """p(k) = (1-b)^(2r) b^k C(k+r-1, k) 2F1(r, r+k; k+1; b^2), by convolving the two series.
+
+    None so many scales out that FLINT's way around 1, where terms cancel, takes longer than an
+    integral.
+    """
+    spare = _SPARE + math.ceil(6 * k * float(rate_below(law.scale))) + k.bit_length()
+    near = abs(2 * law.shape - round(2 * law.shape))  # 1 - 2r is the pole of that way
+    spare += (near.denominator // near.numerator).bit_length() if near else 0
+    if spare > _MOST_SPARE:
+        return None
+    with working_precision(bits + spare):
+        r, rate = ball(law.shape), rate_of(law.scale)
+        logs = (k + r).lgamma() - arb(k + 1).lgamma() - r.lgamma() - k * rate
+        series = (-2 * rate).exp().hypgeom_2f1(r, r + k, k + 1)
+        found = (logs + 2 * r * (-(-rate).expm1()).log()).exp() * series
+    return +found if found.rel_accuracy_bits() >= bits else None
 
 
 @lru_cache(maxsize=8)

@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import attrs
 import numpy as np
@@ -31,9 +31,6 @@ from ..fields.schema import Calibrated
 from ..samplers.bits import RandomBits
 from . import contour
 from .search import first_within
-
-if TYPE_CHECKING:
-    from .finite import FiniteLaw
 
 __all__ = ["Calibrated", "Law", "Moments", "UndecidedError", "divided"]
 
@@ -153,8 +150,8 @@ class Law(ABC):
 
     # -- closed forms that some have, at the working precision; shift: of one pair ---------------
 
-    def listed(self) -> FiniteLaw | None:
-        """The same law as a table of exact probabilities; None where it has no short one."""
+    def listed(self) -> Any:
+        """The same law as a `FiniteLaw`; None where its table is not short."""
         return None
 
     def steepening(self, x: int, shift: int) -> arb:
@@ -373,8 +370,13 @@ class Law(ABC):
         return refine(lambda: self.ball(point), width=width).intersection(_UNIT)
 
     def pmf(self, x: int, digits: int = 50) -> mpmath.mpf:
-        """P(X = x) for mpmath, to this many significant digits."""
-        found = self.probability(x, Fraction(1, 10 ** (digits + 2)))
+        """P(X = x) for mpmath, to this many significant digits.
+
+        Raises UndecidedError where it is not known as narrowly.
+        """
+        width = Fraction(1, 10 ** (digits + 2))
+        if not (found := self.probability(x, width)).is_within(width):
+            raise UndecidedError(f"P(X = {x}) is only known to be in {found}")
         return mpmath.mpf(str(found.lower), dps=digits + 15)
 
     def cdf(self, x: int, width: Fraction = WIDTH) -> Enclosure:
