@@ -29,6 +29,7 @@ from attrs import frozen
 from ..common.rows import written
 from ..exact.budget import OutOfTimeError, in_any_case, in_time, is_over, spend, unhurried
 from ..exact.enclosure import Enclosure
+from ..exact.errors import DoesNotApplyError
 from ..exact.number import ParameterError
 from ..exact.precision import CAP, WIDTH
 from ..mechanisms.bracket import Bracket, Parts, bracket, is_bracketed
@@ -166,12 +167,12 @@ def _solved(uses: Uses, query: Query) -> Enclosure:
         return worst(dearest(uses), lambda some: added_up(some, *query[:3]))
     try:
         found = _measured(uses, query)
-    except OutOfTimeError:
+    except (DoesNotApplyError, OutOfTimeError):
         found = figure.trivial
-        if figure == MU:
-            found = first_bounds(uses, cost).of(figure)
-        elif figure != RHO:
+        if figure not in (MU, RHO):
             found = found.because(FROM_ABOVE)
+        elif figure == MU:
+            found = first_bounds(uses, cost).of(figure)
     if not (found.lower == found.upper or (found.is_finite() and found.upper != 1)):
         found = meeting(figure, found, quick_figures(uses, cost, ORDERS[:_FEW]).of(figure))
     if figure == RHO and _is_open(found):

@@ -115,6 +115,12 @@ def test_delta_is_small_however_large_epsilon_is(spec, epsilon):
 
 
 @pytest.mark.contract
+def test_rho_of_more_outcomes_than_are_listed_is_bounded_as_if_nobody_was_sampled():
+    spec = "skellam:variance=1e14,sensitivity=1e5,neighbours=add-remove,poisson=1/100"
+    assert 0 <= exactdp.compose(spec).zcdp().upper < Decimal("5.0001e-5")
+
+
+@pytest.mark.contract
 def test_sums_of_two_discrete_gaussians_are_known_to_many_digits():
     """Far beyond where they are told from one of twice the variance, by 1e-22."""
     table = oracles.convolution(oracles.discrete_gaussian(5), 2, 60)
