@@ -177,7 +177,7 @@ def _solved(uses: Uses, query: Query) -> Enclosure:
         found = meeting(figure, found, quick_figures(uses, cost, ORDERS[:_FEW]).of(figure))
     if figure == RHO and _is_open(found):
         found = found.intersection(first_bounds(uses, cost).of(figure))
-    return found
+    return found.intersection(figure.trivial)
 
 
 def _is_open(found: Enclosure) -> bool:

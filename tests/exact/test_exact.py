@@ -128,6 +128,7 @@ def test_precision_rises_until_the_width_is_met_and_is_restored() -> None:
     assert ctx.prec == before
     wide = refine(lambda: arb(0).union(arb(1)))
     assert not wide.is_within(Fraction(1, 2))
+    assert not Enclosure(Decimal(0), Decimal("1e-100000000000")).is_within(Fraction(1, 2))
 
 
 def test_a_ball_is_enclosed_outward() -> None:
