@@ -39,19 +39,19 @@ from .composition import divergence
 from .composition.divergence import added_up
 from .composition.guarantees import as_two_outcomes
 from .composition.known import ORDERS, first_bounds, quick_figures
-from .composition.rounding import coordinates, in_one_curve, is_reduced, mixed
+from .composition.single import by_itself, by_profile
 from .composition.together import (
     FROM_ABOVE,
-    by_itself,
-    by_profile,
     composed_gdp,
     composed_zcdp,
     measured,
+    measured_roughly,
 )
+from .composition.vectors import coordinates, in_one_curve, is_reduced, mixed
 from .divergences.conversion import renyi_to_delta, renyi_to_epsilon
 from .figure import MU, PURE, RHO, Figure, meeting
 from .losses.sums import WORK, Enough, never
-from .scenario import Use, dearest, neighbours, scenarios, worst
+from .scenario import Scenario, Use, dearest, neighbours, scenarios, worst
 
 MOST_USES = 10**9
 _LOG = logging.getLogger(__name__)
@@ -129,14 +129,17 @@ def renyi_curve(uses: Uses, queries: Sequence[Query]) -> list[Enclosure]:
                     found[index] = _solved(uses, query).found_by(_BY["renyi"])
 
     in_any_case(ask_each, None)
-    if missed := [index for index, one in enumerate(found) if _is_open(one)]:
-        if any(is_bracketed(use.mechanism) for use in uses):
-            tells = quick_figures(uses, cost, ())
-        else:
-            tells = first_bounds(uses, cost, [at for i in missed if (at := queries[i].figure.at)])
+    missed = [index for index, one in enumerate(found) if _is_open(one)]
+    if missed and not any(is_bracketed(use.mechanism) for use in uses):
+        orders = [order for index in missed if (order := queries[index].figure.at)]
+        tells = first_bounds(uses, cost, orders)
         for index in missed:
-            figure = queries[index].figure
-            found[index] = meeting(figure, found[index], tells.of(figure))
+            found[index] = found[index].intersection(tells.of(queries[index].figure))
+    for index in missed:
+        if not found[index].is_finite():
+            found[index] = measured_or_implied(
+                uses, queries[index], partial(found.__getitem__, index)
+            )
     return found
 
 
@@ -165,16 +168,7 @@ def _solved(uses: Uses, query: Query) -> Enclosure:
         return _between(lists, query).intersection(query.figure.trivial)
     if (figure := query.figure).adds_up and figure != RHO:
         return worst(dearest(uses), lambda some: added_up(some, *query[:3]))
-    try:
-        found = _measured(uses, query)
-    except (DoesNotApplyError, OutOfTimeError):
-        found = figure.trivial
-        if figure not in (MU, RHO):
-            found = found.because(FROM_ABOVE)
-        elif figure == MU:
-            found = first_bounds(uses, cost).of(figure)
-    if not (found.lower == found.upper or (found.is_finite() and found.upper != 1)):
-        found = meeting(figure, found, quick_figures(uses, cost, ORDERS[:_FEW]).of(figure))
+    found = measured_or_implied(uses, query, lambda: _measured(uses, query))
     if figure == RHO and _is_open(found):
         found = found.intersection(first_bounds(uses, cost).of(figure))
     return found.intersection(figure.trivial)
@@ -417,8 +411,7 @@ def _measured(uses: Uses, query: Query) -> Enclosure:
     else:
         assert figure.at is not None
         if len(uses) == uses[0].times == 1 and allocation(uses[0].mechanism) is None:
-            # where the loss is so large may be too far out, or take too long
-            with suppress(ArithmeticError, OutOfTimeError):
+            with suppress(ArithmeticError):  # where the loss is so large may be too far out
                 return divergence.figure_of(uses[0].mechanism, figure, width, cap)
         found = worst(
             scenarios(uses),
@@ -426,3 +419,33 @@ def _measured(uses: Uses, query: Query) -> Enclosure:
             lambda some: measured(some, figure, _ROUGH, cap, _QUICK, enough),
         )
     return found
+
+
+def _quick(uses: Scenario, figure: Figure) -> Enclosure:
+    """What is known in any case, where the time ends."""
+    found = figure.trivial
+    if figure == MU:
+        found = first_bounds(uses, cost).of(figure)
+    elif figure.quantity in ("delta", "epsilon"):
+        found = worst(scenarios(uses), lambda some: measured_roughly(some, figure))
+    return found
+
+
+def measured_or_implied(uses: Uses, query: Query, measure: Callable[[], Enclosure]) -> Enclosure:
+    """What is measured, or quick; where that says nothing, what other figures imply."""
+    figure = query.figure
+    found = figure.trivial
+    try:
+        with suppress(DoesNotApplyError):
+            found = measure()
+    except OutOfTimeError:
+        try:
+            found = _quick(uses, figure)
+        except OutOfTimeError:
+            found = found.because(FROM_ABOVE)
+    if (found.is_finite() and found.upper != 1) or found.lower == found.upper:
+        return found
+    # divergences are asked from here themselves: of these, pure epsilon alone tells more
+    orders = ORDERS[:_FEW] if figure.quantity != "renyi" else ()
+    others = quick_figures(uses, cost, orders)
+    return meeting(figure, found, others.of(figure))

@@ -18,6 +18,8 @@ users are sampled, and in every list: post-processing passes through mixtures an
 where it is reduced mod m. Uses that are mu_i-GDP are mu-GDP together with mu^2 = sum of mu_i^2
 (`together`), whose rho is mu^2/2 and whose divergences are a mu^2/2; sampled or not, since who
 takes part is the same on both sides.
+
+*By cells* (`grid.orders`) divergences are known from both sides.
 """
 
 from __future__ import annotations
@@ -48,8 +50,9 @@ from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.conversion import zcdp_to_delta, zcdp_to_epsilon
 from ..divergences.gaussian_dp import of_pure, root_of, squared
 from ..figure import MU, PURE, RHO, Figure, meeting
+from ..grid.orders import renyi_by_cells
 from ..losses.continuous import profile
-from ..losses.continuous.profile import parts_of
+from ..losses.continuous.uses import parts_of
 from ..scenario import Scenario, Use, dearest, is_one_way, worst
 from . import divergence
 from .divergence import added_up
@@ -59,10 +62,10 @@ Cost: TypeAlias = Callable[[Scenario, Figure], Enclosure]
 ORDERS = (*map(Fraction, (8, 2, 32, 16, 4, 64, 12, 6, 24, 3, 256)), Fraction(3, 2))  # best first
 _RISING = tuple(map(Fraction, ("1.1", "1.3", "1.7", "2.5", "4", "7", "12", "20")))
 _FEW = (Fraction(2), Fraction(16))
-_MOST_ORDERS = 3  # at which divergences are measured for others
+_MOST_ORDERS = 3  # at which cells are counted
 _ZERO, _INFINITY = Fraction(0), Decimal("Infinity")
 _ROUGHLY = Fraction(1, 10**6)  # of what is converted
-_NARROW, _NARROW_SUM = Fraction(1, 10**4), Fraction(1, 100)  # so well known, no more helps
+_NARROW, _NARROW_CELLS = Fraction(1, 10**4), Fraction(1, 100)  # so well known, no more helps
 _LARGEST = 1000  # pure epsilon; beyond, its randomized response and its Gaussian tell nothing
 _MOST, _LEAST = 10**4, Fraction(1, 10**6)  # mu of a Gaussian that is asked what it costs
 _EACH = 50_000  # units of work
@@ -214,7 +217,7 @@ def quick_figures(scenario: Scenario, cost: Cost, orders: Sequence[Fraction] = O
 
 
 def first_bounds(uses: Scenario, cost: Cost, orders: Sequence[Fraction] = ()) -> Known:
-    """Rényi divergences, rho and mu of any list, by a Gaussian and by their sums.
+    """Rényi divergences, rho and mu of any list, by a Gaussian and by cells.
 
     orders: at which divergences are asked for; none where it is rho or mu.
     """
@@ -222,20 +225,22 @@ def first_bounds(uses: Scenario, cost: Cost, orders: Sequence[Fraction] = ()) ->
     square = Enclosure.total(
         squared(quickly(partial(_mu, one), unknown)).times(times) for one, times in uses
     )
-    found.learn(PURE, _to(_summed(PURE, uses)))
     if square.is_finite():
         for figure, most in ((MU, root_of(square)), (RHO, square.times(Fraction(1, 2)))):
             found.learn(figure, Enclosure(_ZERO, most.upper, by=("Gaussian envelope",)))
     least = [Fraction(2)] if max(orders, default=_ZERO) > 2 else []
     counted = sorted({*orders[:_MOST_ORDERS], *least}) if orders else None
     for order in counted or (_FEW if square.is_finite() else _RISING):
-        figure = Figure("renyi", order)
-        value = worst(dearest(uses), partial(_summed, figure))
-        if orders and not value.is_within(_NARROW_SUM):
-            value = value.intersection(_sampled(uses, figure))
-        found.learn(figure, value)
+        value = worst(dearest(uses), partial(_by_cells, order))
+        if orders and not value.is_within(_NARROW_CELLS):
+            value = value.intersection(_sampled(uses, order))
+        found.learn(Figure("renyi", order), value)
         if not (value.lower or value.is_finite()):  # the others take as long
-            break
+            return found
+    with suppress(ArithmeticError):
+        pure = partial(divergence.figure_of, figure=PURE, width=_ROUGHLY)
+        ends = (quickly(partial(pure, one), unknown).times(times) for one, times in uses)
+        found.learn(PURE, _to(Enclosure.total(ends)))
     return found
 
 
@@ -253,22 +258,20 @@ def _mu(mechanism: Mechanism) -> Enclosure:
     return Enclosure.unknown()
 
 
-def _summed(figure: Figure, uses: Sequence[Use]) -> Enclosure:
-    """What they add up to, as far as each is measured quickly."""
-
-    def one(mechanism: Mechanism) -> Enclosure:
+def _by_cells(order: Fraction, uses: Scenario) -> Enclosure:
+    def one(use: Use) -> Enclosure:
         with suppress(ArithmeticError):
-            return divergence.figure_of(mechanism, figure, _ROUGHLY)
+            return quickly(partial(renyi_by_cells, use, order), Enclosure.unknown())
         return Enclosure.unknown()
 
-    each = ((quickly(partial(one, use.mechanism), Enclosure.unknown()), use.times) for use in uses)
-    return Enclosure.total(cost.times(times) for cost, times in each)
+    return Enclosure.total(map(one, uses)).found_by("cells of the losses")
 
 
-def _sampled(uses: Scenario, figure: Figure) -> Enclosure:
+def _sampled(uses: Scenario, order: Fraction) -> Enclosure:
     """By Gaussians: what dominates a mechanism of which nobody is sampled does so sampled alike."""
 
     def measured() -> Enclosure:
+        figure = Figure("renyi", order)
         each = (added_up(_enveloped(scenario), figure, _ROUGHLY) for scenario in dearest(uses))
         most = max(one.upper for one in each)
         return Enclosure(_ZERO, most, by=("Gaussian envelope",))

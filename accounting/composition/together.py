@@ -1,4 +1,4 @@
-"""What uses cost, measured: epsilon(delta) and delta(epsilon), rho, and mu.
+"""What several uses cost together, measured: epsilon(delta) and delta(epsilon), rho, and mu.
 
 *epsilon and delta*, of one scenario. One use and Gaussian noise narrowly (`losses.continuous`:
 `profile`, `allocated`), all else by its losses together (`losses.sums`): exactly on a lattice, else
@@ -15,8 +15,6 @@ rotation (Dong, Roth, Su, "Gaussian differential privacy", JRSS B 2022, Corollar
 pairs of adaptive uses are such a product, see `composed`). Gaussian noise attains it, and so does
 sampled Gaussian noise, by its rho. What others attain is bounded from below by any one of the uses,
 by rho and by the composed profile.
-
-*A single use* that measures itself: by formulas, or by its own profile from both sides.
 """
 
 from __future__ import annotations
@@ -26,27 +24,24 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, partial
+from functools import partial
 from itertools import islice, product
 
 from attrs import evolve
 
 from ...common.rows import written
+from ...exact import Enclosure, refine
 from ...exact.budget import QUICK, OutOfTimeError, quickly
-from ...exact.enclosure import ContradictionError, Enclosure, Endpoint
-from ...exact.number import log_about
-from ...exact.precision import enclose, refine
-from ...exact.roots import float_root
+from ...exact.enclosure import ContradictionError
 from ...exact.square_root import squared as exact_square
-from ...mechanisms.bracket import InClosedForm, Profiled
 from ...mechanisms.continuous import Shape, continuous
-from ...mechanisms.mechanism import Mechanism, either_way
 from ..divergences import concentrated
 from ..divergences.gaussian_dp import bounded_mu, root_of, squared
 from ..figure import MU, PURE, RHO, Figure, meeting
 from ..losses.continuous import allocated, profile
-from ..losses.continuous.profile import has_no_outcomes, parts_of
+from ..losses.continuous.uses import has_no_outcomes, parts_of
 from ..losses.sums import (
+    OFF_LATTICE,
     Enough,
     coarse,
     composed,
@@ -67,16 +62,6 @@ _ORDERS = tuple(map(Fraction, ("1.01", "1.5", "2", "4", "16", "64")))
 _MOST_CHOICES = 8
 _CAP = 384  # bits
 _INFINITY = Decimal("Infinity")
-_ROUGH, _MIDDLE, _FINE = 1e-3, 1e-4, 1e-5  # relative widths of delta
-_GAP = Fraction(1, 200)  # relative: what finer measuring does not close
-_NEAR = 1e-6  # relative distance of two epsilons between which the answer lies
-_LEAST = 1e-12  # excess of a logarithm
-_FAR = Fraction(10_000)  # no epsilon is looked for beyond
-_BELOW = Fraction(600)  # where e^epsilon is a float
-_BESIDES = Fraction(1, 10**5)  # width
-_ZERO = Fraction(0)
-_NEAREST = Fraction(1, 2000), Fraction(1, 500), Fraction(1, 100)  # beyond what is attained
-OPEN = "what some neighbours attain is less than what bounds them all"
 
 
 # -- epsilon and delta ----------------------------------------------------------------------------
@@ -164,7 +149,8 @@ def narrowly(
         if figure.quantity == "delta" and quickly(largest, unknown).upper <= at:
             return Enclosure.exactly(0)  # no loss is above epsilon, however seldom the outcome
     if (parts := parts_of(uses)) is not None:
-        known = profile.measured(parts, figure, width, work)
+        measure = partial(profile.measured, parts, figure, width, work)
+        known = measure(smooth=False)
     elif (epochs := allocated.allocations_of(uses)) is not None:
         known = allocated.measured(epochs, figure, width)
     if known.is_within(width) or enough(known):
@@ -175,6 +161,8 @@ def narrowly(
         known = meeting(figure, Enclosure(known.lower, known.upper), found)
     except (ArithmeticError, OutOfTimeError) as error:
         failed = error
+    if parts is not None and not known.is_within(max(width, OFF_LATTICE)) and not enough(known):
+        known = meeting(figure, known, measure())
     if failed is not None and known == figure.trivial:
         raise failed
     return known
@@ -237,97 +225,3 @@ def _square(use: Use, mu: Enclosure) -> Enclosure:
     if noise is None or noise.shape is not Shape.GAUSSIAN or noise.rate != 1:
         return squared(mu)
     return Enclosure.exactly(exact_square(noise.move))
-
-
-def by_itself(
-    mechanism: Mechanism,
-    figure: Figure,
-    width: Fraction,
-    cap: int,
-    pure: Callable[[], Enclosure],
-) -> Enclosure | None:
-    """One use alone, by its formula or own profile; None without. pure: its pure epsilon."""
-    one, at = either_way(mechanism), figure.at
-    assert at is not None
-    if isinstance(one, InClosedForm):
-        measure = partial(one.in_closed_form, figure.quantity, at)
-        return refine(lambda: enclose(measure()), width=width, cap=cap).found_by("a closed form")
-    if isinstance(one, Profiled) and figure.quantity == "delta":
-        return own_delta(one, at, width)
-    if isinstance(one, Profiled) and figure.quantity == "epsilon" and at < 1:
-        return own_epsilon(one, at, pure())
-    return None
-
-
-def by_profile(one: Profiled, figure: Figure) -> Enclosure:
-    """The same of what measures a use besides, of which no pure epsilon need be known."""
-    assert figure.at is not None
-    if figure.quantity == "delta":
-        return own_delta(one, figure.at, _BESIDES)
-    with suppress(OutOfTimeError):
-        if one.delta_at_most(_BELOW, _ROUGH) <= figure.at:
-            return own_epsilon(one, figure.at, Enclosure(_ZERO, _BELOW))
-    return Enclosure.unknown()
-
-
-def own_delta(one: Profiled, epsilon: Fraction, width: Fraction) -> Enclosure:
-    """delta(epsilon), quickly first, and then as narrowly as it measures itself."""
-    known = Enclosure.probability()
-    with suppress(OutOfTimeError):
-        for precise in (_ROUGH, _FINE):
-            upper = min(known.upper, one.delta_at_most(epsilon, precise))
-            known = Enclosure(known.lower, upper)
-            lower = max(known.lower, one.delta_at_least(epsilon, precise))
-            known = Enclosure(min(lower, upper), upper)
-            if known.is_within(width) or not known.is_within(_GAP):
-                break
-        for share in reversed(_NEAREST):
-            most = Fraction(known.lower) * (1 + share)
-            if known.is_within(width) or most >= known.upper:
-                continue
-            if not one.costs_at_most(epsilon, most):
-                break
-            known = Enclosure(known.lower, most)
-    return known.because(OPEN)
-
-
-def own_epsilon(one: Profiled, delta: Fraction, most: Enclosure) -> Enclosure:
-    """The least epsilon with delta(epsilon) <= delta, 0 < delta < 1. most: the pure epsilon."""
-    end = Fraction(most.upper) if most.is_finite() else _FAR
-    high = _last(one.delta_at_most, delta, end)[1]
-    low = _last(one.delta_at_least, delta, end)[0]
-    upper: Endpoint = most.upper if high is None else min(high, most.upper)
-    known = Enclosure(min(low, upper), upper)
-    with suppress(OutOfTimeError):
-        for share in _NEAREST:
-            near = Fraction(known.lower) * (1 + share)
-            if near < known.upper and one.costs_at_most(near, delta):
-                return Enclosure(known.lower, near).because(OPEN)
-    return known.because(OPEN)
-
-
-def _last(
-    measure: Callable[[Fraction, float], Endpoint], delta: Fraction, end: Fraction
-) -> tuple[Fraction, Fraction | None]:
-    """Two near epsilons, delta exceeded at the first and not at the second (None: none was found).
-
-    Floats choose where to look. Out of time, as near as they are by then.
-    """
-    low, high, goal = _ZERO, None, log_about(delta)
-
-    @cache
-    def excess(place: float) -> float:
-        nonlocal low, high
-        at = Fraction(place)
-        is_near = high is not None and high - low < high / 100
-        found = Fraction(measure(at, _MIDDLE if is_near else _ROUGH))
-        if found > delta:
-            low = max(low, at)
-            return max(log_about(found) - goal, _LEAST)
-        high = at if high is None else min(high, at)
-        return min(max(log_about(found) - goal, 4 * goal - 40), -_LEAST) if found else -math.inf
-
-    with suppress(OutOfTimeError):
-        if excess(0.0) > 0:
-            float_root(excess, 0.0, float(end), _NEAR)
-    return low, high

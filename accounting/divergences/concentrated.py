@@ -48,7 +48,8 @@ from ..losses.law import LaplaceLoss
 from ..losses.of_pair import closed_law
 from .finite_sums import dominating, is_listed, unreduced
 from .largest_loss import largest_loss
-from .renyi import CLOSE, bracket, divergence, is_infinite, listed_moments, shared_sums
+from .renyi import CLOSE, bracket, divergence, is_infinite
+from .renyi_sums import listed_moments, shared_sums
 
 _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
 _MOST_ORDERS = 4000

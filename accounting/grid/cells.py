@@ -4,7 +4,7 @@
 *Batches of a fixed size* lie between the pair that is attained and the one that dominates both
 ways. With L the loss of a pair (P, Q), the dearer way round, the pair that has its profile either
 way has L's masses above 0 under P and Q, those of -L below 0 with P and Q changed over, and what is
-left at 0 (`losses.continuous.profile`).
+left at 0 (`losses.continuous.uses`).
 """
 
 from __future__ import annotations

@@ -30,8 +30,9 @@ from ..figure import Figure
 from ..grid.blocks import BlockLoss
 from ..grid.cells import TwoWayLoss
 from ..scenario import Scenario, Use
-from .composite import NO_LATTICE, LatticeTail, Together, saddle_towards
-from .continuous.profile import has_no_outcomes
+from .composite import NO_LATTICE, Together, saddle_towards
+from .continuous.uses import has_no_outcomes
+from .lattice import LatticeTail
 from .listed import ListedLoss
 from .of_pair import listed_law
 from .product import MOST_OUTCOMES, Product, outcomes, product_of

@@ -21,15 +21,15 @@ from exactdp.accounting.composition.group import group_epsilons
 from exactdp.accounting.composition.known import quick_figures
 from exactdp.accounting.divergences.concentrated import _largest_curvature, _search, _Sums
 from exactdp.accounting.divergences.conversion import renyi_to_epsilon
-from exactdp.accounting.divergences.renyi import moments
+from exactdp.accounting.divergences.renyi_sums import moments
 from exactdp.accounting.figure import Figure
 from exactdp.accounting.losses.of_pair import two_way, windowed
 from exactdp.accounting.methods.classical import Each, theorem7
 from exactdp.accounting.methods.comparison import compare
 from exactdp.accounting.participation.choices import Choices, Offer
-from exactdp.accounting.solve import cost
+from exactdp.accounting.solve import Query, cost, measured_or_implied
 from exactdp.evidence.rounding_cost import rounding_cost
-from exactdp.exact import working_precision
+from exactdp.exact import WIDTH, working_precision
 from exactdp.exact.errors import DoesNotApplyError
 from exactdp.mechanisms import RandomRate
 from exactdp.mechanisms.laws import PolyaDifference
@@ -39,7 +39,7 @@ from exactdp.mechanisms.pairs.shift_pair import ShiftPair
 from exactdp.mechanisms.selection.candidates import raised
 from exactdp.verify.claims.appendix_i import optimal_share
 
-_OF_ORDER_3 = Figure("renyi", Fraction(3))
+_OF_ORDER_3 = Query(Figure("renyi", Fraction(3)), WIDTH, 1000)
 
 
 @pytest.mark.slow
@@ -99,7 +99,7 @@ def test_raised_pairs_dominate_what_lies_between_them(epsilon: Fraction) -> None
 def test_what_pure_epsilon_tells_of_a_divergence_is_an_upper_bound() -> None:
     """Where nothing else is known; epsilon is 6, the divergence that of the closed form."""
     laplace = exactdp.compose("laplace:scale=1/2*3")
-    found = quick_figures(laplace.uses, cost, ()).of(_OF_ORDER_3)
+    found = measured_or_implied(laplace.uses, _OF_ORDER_3, Enclosure.unknown)
     once = mpmath.log(mpf(3) / 5 * mpmath.exp(4) + mpf(2) / 5 * mpmath.exp(-6)) / 2
     assert oracles.exactly(3 * once) <= found.upper
 
@@ -107,7 +107,7 @@ def test_what_pure_epsilon_tells_of_a_divergence_is_an_upper_bound() -> None:
 def test_what_pure_epsilon_tells_is_what_randomized_response_attains() -> None:
     """That no mechanism of this pure epsilon exceeds it is all that is told; one bit is as dear."""
     one_bit = exactdp.compose("one-bit-mean:epsilon=1")
-    found = quick_figures(one_bit.uses, cost, ()).of(_OF_ORDER_3)
+    found = measured_or_implied(one_bit.uses, _OF_ORDER_3, Enclosure.unknown)
     p = 1 / (1 + mpmath.exp(-1))
     assert oracles.exactly(mpmath.log(p**3 / (1 - p) ** 2 + (1 - p) ** 3 / p**2) / 2) <= found.upper
 
