@@ -430,7 +430,7 @@ def _decimal_below(a: Decimal, b: Fraction) -> bool:
 
 
 def _magnitudes(lower: Endpoint, upper: Endpoint) -> tuple[Fraction, Fraction]:
-    """The gap and the larger absolute end, both on a common scale that keeps them small."""
+    """The gap and the larger absolute end, on a common scale that keeps them small; 0 has none."""
     ends = [end or Decimal(0) for end in (lower, upper)]
     scale = max(end.adjusted() if isinstance(end, Decimal) else 0 for end in ends if end)
     shifted = [

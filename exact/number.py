@@ -83,14 +83,6 @@ class Linear:
     factor: Fraction
     number: Formula
 
-    def __init__(self, offset: Fraction, factor: Fraction, number: Formula) -> None:
-        if isinstance(number, Linear):
-            offset, factor = offset + factor * number.offset, factor * number.factor
-            number = number.number
-        object.__setattr__(self, "offset", offset)
-        object.__setattr__(self, "factor", factor)
-        object.__setattr__(self, "number", number)
-
     def fields(self) -> dict[str, str] | None:
         """How a certificate writes factor times log; None for anything else."""
         if self.offset or not isinstance(self.number, Logarithm):
@@ -105,8 +97,9 @@ def linear(offset: Fraction, factor: Fraction, number: Real) -> Real:
     """offset + factor number, as simply as it is known."""
     if isinstance(number, Fraction):
         return offset + factor * number
-    found = Linear(offset, factor, number)
-    return found.number if found.offset == 0 and found.factor == 1 else found
+    if isinstance(number, Linear):
+        return linear(offset + factor * number.offset, factor * number.factor, number.number)
+    return number if offset == 0 and factor == 1 else Linear(offset, factor, number)
 
 
 def exact(

@@ -134,9 +134,9 @@ def _stalled(before: Enclosure | None, now: Enclosure) -> bool:
 
 
 def _about(end: Fraction | Decimal) -> Decimal:
-    return (
-        end if isinstance(end, Decimal) else _DECIMAL.divide(*map(Decimal, end.as_integer_ratio()))
-    )
+    if isinstance(end, Decimal):
+        return end
+    return _DECIMAL.divide(Decimal(end.numerator), Decimal(end.denominator))
 
 
 def _scaled(digits: int, exponent: int) -> Decimal:

@@ -204,7 +204,7 @@ class AdditiveNoise:
         *Finite p of no proved shape*, and *anything reduced mod m*: every d counts. Mod m, a shift
         by m - d is one by -d, which is the mirror image's shift by d: up to m/2 is all there is.
         """
-        if (table := self.law.listed()) is not None:
+        if isinstance(table := self.law.listed(), FiniteLaw):
             every = range(self.farthest, 0, -1)
             worst = [self.sensitivity] if table.log_concave and not self.modulus else every
             return chain.from_iterable(_both(self._finite_pair(table, d)) for d in worst)

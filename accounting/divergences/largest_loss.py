@@ -23,7 +23,6 @@ from ...exact.budget import spend
 from ...exact.enclosure import Enclosure
 from ...exact.number import Logarithm, Real, ball
 from ...exact.precision import enclose
-from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.pairs.listed_pair import ListedPair
 from ...mechanisms.pairs.pair import (
     FinitePair,
@@ -80,7 +79,7 @@ def _of_shift(pair: ShiftPair) -> LargestLoss:
     limit = law.loss_limit(shift)
     if limit is None:
         return LargestLoss(Enclosure.infinite(), None)
-    return LargestLoss(_times(1, limit), "0" if isinstance(law, DiscreteLaplace) else None)
+    return LargestLoss(_times(1, limit), "0" if law.attains_limit else None)
 
 
 def _of_finite(pair: FinitePair) -> LargestLoss:
@@ -115,8 +114,8 @@ def _times(multiple: int, unit: Real) -> Enclosure:
 
 def _of_wrapped(pair: WrappedPair) -> LargestLoss:
     unwrapped = _of_shift(pair.unwrapped)
-    if isinstance(pair.law, DiscreteLaplace):
-        value, outcome = enclose(pair.law.wrapped_loss(pair.shift, pair.modulus)), "0"
+    if (closed := pair.law.wrapped_loss(pair.shift, pair.modulus)) is not None:
+        value, outcome = enclose(closed), "0"
     elif is_listed(pair):
         best, residue = _largest_listed(listed(pair))
         value, outcome = enclose(best), str(residue)

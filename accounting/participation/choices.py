@@ -49,7 +49,6 @@ from ...exact.budget import OutOfTimeError, spend
 from ...exact.precision import WIDTH, enclose, working_precision
 from ...mechanisms import AdditiveNoise, Mechanism, RandomizedResponse
 from ...mechanisms.fields import parameters
-from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ..composition import divergence
 from ..composition.composed import Composition, Use
 from ..composition.loss_grid import GridPLD, composed, composition_laws, on_grid
@@ -273,4 +272,4 @@ def _limit(mechanism: Mechanism) -> Fraction | None:
     if not isinstance(mechanism, AdditiveNoise) or mechanism.modulus is not None:
         return None
     law, limit = mechanism.law, mechanism.law.loss_limit(mechanism.sensitivity)
-    return limit if isinstance(law, DiscreteLaplace) and isinstance(limit, Fraction) else None
+    return limit if law.attains_limit and isinstance(limit, Fraction) else None

@@ -120,6 +120,7 @@ class _Sum:
     laws: tuple[Law, ...]
     mirrored: bool  # Y is the sum minus an independent copy; else Y is the sum itself
     deviation: float
+    lost_bits = 0
 
     def transform(self, z: acb, analytic: bool) -> tuple[acb, acb]:
         exponent, factor = acb(0), acb(1)

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from attrs import evolve, field, frozen
 
@@ -47,10 +46,7 @@ from ..sampled import (
     poisson_sampling,
     sampling_rate,
 )
-from .reach import Direction, Reach
-
-if TYPE_CHECKING:
-    from .reach import RoundedReach
+from .reach import Direction, Reach, RoundedReach
 
 OPEN = "the worst-case neighbour is not known: between one that is attained and what dominates all"
 _FARTHEST = 10**9  # that one number may move

@@ -69,6 +69,11 @@ class Transformed(Protocol):
         """Does |M(s + i theta)| fall in theta on [0, pi], for all s of the domain?"""
         ...
 
+    @property
+    def lost_bits(self) -> int:
+        """K may cancel as if the outcome that is asked for had so many bits, at least."""
+        ...
+
 
 def probability(law: Transformed, t: int, path: Sequence[acb]) -> arb:
     """Enclose P(X = t). path: corners from the real axis to the line Im z = pi."""
@@ -88,7 +93,7 @@ def lower_tail(law: Transformed, t: int, path: Sequence[acb]) -> arb:
 def _inverted(law: Transformed, t: int, path: Sequence[acb], kernel: _Kernel, side: int) -> arb:
     bits = ctx.prec
     # K(z) - tz may cancel: room for the size of t, twice because cosh(z) - 1 cancels as well.
-    size = max(16, abs(t).bit_length(), getattr(law, "lost_bits", 0))
+    size = max(16, abs(t).bit_length(), law.lost_bits)
     with working_precision(bits + 2 * size + 24):
         start = acb(path[0])
         # both kernels are positive on their own side of 0 only: a start on the other one, or

@@ -456,7 +456,8 @@ def _is_gaussian(law: DiscreteGaussianSum) -> bool:
 @lru_cache(maxsize=16)
 def _largest_bend(law: DiscreteGaussianSum, shift: int, bits: int) -> arb:
     """The largest e(y - shift) - e(y), e(y) = log w(y)/w(y-1), over a period."""
-    n, logs = law.count, [_log_w(law, bits)[law._reduced(x)] for x in range(-1, law.count)]
+    n, log_w = law.count, _log_w(law, bits)
+    logs = [log_w[law._reduced(x)] for x in range(-1, n)]
     steps = [after - before for before, after in pairwise(logs)]
     return reduce(arb.max, [steps[(y - shift) % n] - steps[y] for y in range(n)]).upper()
 

@@ -123,6 +123,7 @@ class DiscreteLaplace(_TwoSided):
     shape = Fraction(1)  # of the Pólya variables whose difference it is
     log_concave = "log p(x) = const - |x|/scale is concave"
     curvature_falls = "it is 0 for k >= 1"
+    attains_limit = True
 
     def ball(self, x: int) -> arb:
         rate = rate_of(self.scale)
@@ -140,7 +141,6 @@ class DiscreteLaplace(_TwoSided):
         return (-t * rate).exp() / (1 + (-rate).exp())
 
     def wrapped_loss(self, shift: int, modulus: int) -> arb:
-        """The largest loss of X mod modulus, which is that of 0."""
         d, rate = min(shift, modulus - shift), -rate_of(self.scale)
         # log (1 + b^m)/(b^d + b^(m-d)) = -d log b + log (1 + b^m)/(1 + b^(m-2d))
         return -d * rate + (modulus * rate).exp().log1p() - ((modulus - 2 * d) * rate).exp().log1p()

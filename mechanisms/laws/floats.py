@@ -33,7 +33,7 @@ def check_width(deviation: float) -> None:
 
 
 def spread(largest: int) -> float:
-    """The deviation that `check_width` has to judge, of a law whose outcomes last this far."""
+    """The deviation that `check_width` has to judge, of a law whose outcomes go this far."""
     return min(largest, 1 << 60) / 128
 
 

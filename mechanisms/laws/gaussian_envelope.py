@@ -38,7 +38,7 @@ in the middle and rises towards both ends, where the steps of the quantiles grow
 *The substitute.* On [low - 1, high + 1], 1 <= low < high <= n - 1, let u = p, and let log u go on
 with the constant curvature A(low) on the left and A(high) on the right. As A rises outward, u >= p
 everywhere. u/Z, Z = sum u >= 1, is log-concave and positive on Z, with the curvature at most
-max(A(low), A(high)): by theorem B (`cells.widest`) it has a unit parameter of at most that width.
+max(A(low), A(high)): by theorem B (`normal.widest`) it has a unit parameter of at most that width.
 
 *Its distance.* p - u/Z <= p (1 - 1/Z), so the total variation is at most 1 - 1/Z <= Z - 1, which is
 at most the mass of u beyond [low - 1, high + 1]. To the right its ratios start at r = e^(-A(high))

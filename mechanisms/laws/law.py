@@ -64,6 +64,7 @@ class Law(ABC):
     calibrated: ClassVar[Calibrated | None] = None
     # The parameter that adds up: of n independent copies the sum has n times as much of it, and
     # more of it is the law plus independent noise.
+    attains_limit: ClassVar[bool] = False  # is `loss_limit` the loss of the outcome 0?
     additive: ClassVar[str | None] = None
 
     # Proved shape. At most one is proved; each says why, for readers and certificates.
@@ -150,8 +151,12 @@ class Law(ABC):
 
     # -- closed forms that some have, at the working precision; shift: of one pair ---------------
 
-    def listed(self) -> Any:
+    def listed(self) -> Law | None:
         """The same law as a `FiniteLaw`; None where its table is not short."""
+        return None
+
+    def wrapped_loss(self, shift: int, modulus: int) -> arb | None:
+        """The largest loss of X mod modulus, where it is that of 0; else None."""
         return None
 
     def steepening(self, x: int, shift: int) -> arb:

@@ -147,8 +147,8 @@ def bound(ways: Sequence[Rates], others: int, odds: arb, goal: arb, turns: int) 
         way, low, high = interval
         v_1, v_0 = way.zero, 1 - way.one
         mean = (high - low) * (v_0 + v_1)
-        few = max(float(mean.mid()), 0.0)
-        least = max(int(few - math.sqrt(2 * few * (20 - log_goal))), 0)
+        about = max(float(mean.mid()), 0.0)
+        least = max(int(about - math.sqrt(2 * about * (20 - log_goal))), 0)
         rare = (-((mean - least) ** 2) / (2 * mean)).exp() if least else arb(0)
         groups = (
             Group(low, way.zero),

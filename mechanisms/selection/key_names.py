@@ -306,9 +306,8 @@ class KeyNames(Bracketed):
         up_to = self.rule.whole and counts == list(range(len(counts)))
         known = complete or up_to  # is every count among the pairs?
         if known and (self.keys == 1 or len(counts) <= _MOST_CHOICES):
-            upper.append(
-                self._any(pairs if complete else [*pairs, Rest(self.rule, counts[-1] + 1)])
-            )
+            rest = [] if complete else [Rest(self.rule, counts[-1] + 1)]
+            upper.append(self._any([*pairs, *rest]))
         elif isinstance(self.rule, Noisy):
             upper.append(self._any(groups(self.rule)))
         why = "which counts the others hold in a user's keys, at each use, is open"
