@@ -39,6 +39,7 @@ from .composition import divergence
 from .composition.divergence import added_up
 from .composition.guarantees import as_two_outcomes
 from .composition.known import ORDERS, first_bounds, quick_figures
+from .composition.rounding import coordinates, in_one_curve, is_reduced, mixed
 from .composition.single import by_itself, by_profile
 from .composition.together import (
     FROM_ABOVE,
@@ -47,7 +48,6 @@ from .composition.together import (
     measured,
     measured_roughly,
 )
-from .composition.vectors import coordinates, in_one_curve, is_reduced, mixed
 from .divergences.conversion import renyi_to_delta, renyi_to_epsilon
 from .figure import MU, PURE, RHO, Figure, meeting
 from .losses.sums import WORK, Enough, never

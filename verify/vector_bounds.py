@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from attrs import evolve
 
 from ..accounting.composition.composed import Composition, Use, compose
-from ..accounting.composition.vectors import MOST_MOVES, least_tilt, rounded_at_random
+from ..accounting.composition.rounding import MOST_MOVES, least_tilt, rounded_at_random
 from ..exact.enclosure import Enclosure, Endpoint
 from ..exact.number import decimal_text
 from ..exact.rounding import to_digits

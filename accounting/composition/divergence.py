@@ -66,7 +66,7 @@ def figure_of(
                 lambda way: _largest(way.pairs(), partial(_measured, figure)),
             ),
             width=width,
-            enough=lambda found: figure == MU and bool(found.why),  # more bits tell no more
+            enough=lambda found: figure in (MU, RHO) and bool(found.why),  # more bits tell no more
             cap=min(cap, most),
         )
     if figure != MU or found.is_within(width) or found.lower == Decimal("Infinity"):

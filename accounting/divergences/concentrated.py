@@ -55,6 +55,7 @@ _ENOUGH = 1 + 2.0**-44  # the search stops when nothing exceeds the best by more
 _MOST_ORDERS = 4000
 _NARROW = Fraction(1, 10**12)
 _SEARCH = 4 * SECOND  # units of work, for each search
+_ENDED = "the search for the order that costs most ended with its budget of work"
 _NARROWEST = Fraction(1, 1 << 18)
 _WIDE = 100_000  # variance beyond which searches take longer than they are worth
 _LARGEST_ORDER = Fraction(1 << 40)
@@ -111,6 +112,9 @@ def supremum(pair: Pair) -> Supremum:
         return Supremum(known, order)
     try:
         found = _search([(_sums(pair), 1)])
+        if is_listed(pair) and not found.value.is_finite():
+            most = max((supremum(one).value.upper for one in dominating(pair)), default=most)
+            known = known.intersection(Enclosure(known.lower, most))
         return found._replace(value=found.value.intersection(known))
     except (ArithmeticError, OutOfTimeError):  # no sums, too many terms, or too much work
         if isinstance(pair, ShiftPair):
@@ -214,6 +218,7 @@ def _search(parts: _Parts) -> Supremum:
 
     heap: list[tuple[float, Fraction, Fraction, arb]] = []  # largest bound first
     upper = rest = arb.pos_inf()  # of what is settled, and of what is being split
+    why = ""
     try:
         with within(_SEARCH / 2):
             steps = [Fraction(1), Fraction(2)]
@@ -245,9 +250,11 @@ def _search(parts: _Parts) -> Supremum:
     except (OutOfTimeError, DoesNotApplyError):
         if best == 0:
             raise
+        why = _ENDED
     for bound in (best * _ENOUGH, rest, *(bound for _, _, _, bound in heap)):
         upper = upper.max(bound)
-    return Supremum(Enclosure(enclose(best).lower, enclose(upper.upper()).upper), best_order)
+    found = Enclosure(enclose(best).lower, enclose(upper.upper()).upper)
+    return Supremum(found.because(why) if why else found, best_order)
 
 
 def _weighted(parts: _Parts, values: Sequence[arb]) -> arb:

@@ -128,11 +128,14 @@ def _of_wrapped(pair: WrappedPair) -> LargestLoss:
 
 def _largest_listed(outcomes: Listed) -> tuple[arb, int]:
     """The largest loss of what is not known to have no mass under P, and where it is."""
-    spend(3 * len(outcomes.p))
+    spend(len(outcomes.p))
     outcome_masses = enumerate(zip(outcomes.p, outcomes.q, strict=True))
-    losses = {x: p.log() - q.log() for x, (p, q) in outcome_masses if not p.is_zero()}
-    best = max(losses, key=lambda x: float(losses[x].mid()))
-    return reduce(arb.max, losses.values()), best
+    over = arb.pos_inf()  # 1/0
+    ratios = {
+        x: p * over if q.is_zero() else p / q for x, (p, q) in outcome_masses if not p.is_zero()
+    }
+    best = max(ratios, key=lambda x: ratios[x].mid())
+    return reduce(arb.max, ratios.values()).log(), best
 
 
 def _bracket(pair: WrappedPair, unwrapped: Enclosure) -> LargestLoss:

@@ -13,7 +13,7 @@ from scipy import stats
 
 from exactdp import Enclosure, OutOfTimeError
 from exactdp.accounting import compose
-from exactdp.accounting.composition.vectors import mixed
+from exactdp.accounting.composition.rounding import mixed
 from exactdp.accounting.figure import Figure
 from exactdp.cli import protocol_federated
 from exactdp.cli.federated_least import least_deviation
