@@ -47,8 +47,8 @@ def _symmetric(mechanism: Mechanism) -> Mechanism:
         if law.symmetric and law.log_concave and law.listed() is None:
             return mechanism
     raise ParameterError(
-        "fixed-size needs symmetric log-concave noise without a modulus, or randomized response: "
-        "of other mechanisms it is not known what dominates them"
+        "fixed-size needs symmetric log-concave noise without a modulus, or randomized response "
+        "of two categories: of other mechanisms it is not known what dominates them"
     )
 
 
