@@ -1,5 +1,6 @@
 """The site: what is in it, and that it builds without a warning, its notebooks run."""
 
+import importlib
 import json
 import re
 import subprocess
@@ -25,6 +26,14 @@ def test_a_notebook_is_short_and_has_a_picture(page):
     assert any("plt." in cell for cell in cells)
     for cell in cells:
         compile(cell, page.name, "exec")
+
+
+def test_every_module_that_pages_show_is_there():
+    pages = (page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md"))
+    named = re.findall(r"automodule:: (\S+)", "\n".join(pages))
+    assert len(named) > 50
+    for name in named:
+        importlib.import_module(name)
 
 
 @pytest.mark.slow
