@@ -54,6 +54,7 @@ from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
+from heapq import heappop, heappush
 from itertools import accumulate, pairwise
 
 from flint import arb
@@ -61,7 +62,7 @@ from flint import arb
 from ...exact.budget import OutOfTimeError, spend
 from ...exact.enclosure import Enclosure, Endpoint
 from ...exact.number import ball
-from ...exact.precision import enclose, enclose_between, working_precision
+from ...exact.precision import enclose, enclose_between, upper_float, working_precision
 from ...exact.roots import halved
 from ...exact.rounding import is_infinite
 from ...exact.square_root import SquareRoot, square_root
@@ -75,6 +76,7 @@ from .largest_loss import largest_loss
 from .privacy_profile import exceeding
 
 _EVENT = 60  # units of work
+_ENOUGH = 1 + 2.0**-44  # of events whose bound is not more above the best, none is looked at
 _INFINITY = Decimal("Infinity")
 _ZERO = Enclosure.exactly(0)
 _OPEN = "which test tells most is open"
@@ -163,7 +165,11 @@ def _of_largest(loss: Endpoint) -> Endpoint:
 
 
 def _of_listed(outcomes: Listed) -> Enclosure:
-    """By all events along the outcomes in the order of P/Q, as far as that can be told."""
+    """By all events along the outcomes in the order of P/Q, as far as that can be told.
+
+    Largest bounds first: events grow, so that those between the i-th and the j-th separate by at
+    most z(P of the j-th) - z(Q of the i-th). What is halved last bounds all that are left.
+    """
     each = [(p, q) for p, q in zip(outcomes.p, outcomes.q, strict=True) if not p == q == 0]
     if any((p == 0) != (q == 0) and (p > 0 or q > 0) for p, q in each):
         return Enclosure.infinite()
@@ -177,18 +183,51 @@ def _of_listed(outcomes: Listed) -> Enclosure:
     lows = list(accumulate((one.lower() for one in ratios), arb.min))
     highs = list(accumulate((one.upper() for one in reversed(ratios)), arb.max))[::-1]
     cuts = [k for k in range(1, len(each)) if lows[k - 1] > highs[k]]
-    lower, ends = arb(0), [arb(0)]
+    raised = [arb(0)] * len(events)  # more power, of those whose order cannot be told
     for first, last in pairwise([0, *cuts, len(each)]):
-        more = (highs[first] - lows[last - 1]) * (events[last][2] - events[first][2])
-        for k in range(first + 1, min(last + 1, len(each))):
+        if last - first > 1:
+            more = (highs[first] - lows[last - 1]) * (events[last][2] - events[first][2])
+            raised[first + 1 : last] = [more] * (last - first - 1)
+    lower = upper = arb(0)
+    quantiles: dict[int, tuple[arb, arb]] = {}
+
+    def power(k: int, more: arb) -> arb:
+        return _quantile(events[k][0] + more, events[k][1] - more)
+
+    def look(k: int) -> None:
+        nonlocal lower, upper
+        if k not in quantiles:
             spend(_EVENT)
-            p, p_rest, q, q_rest = events[k]
-            least = separation(p, p_rest, q, q_rest).lower()
+            quantiles[k] = power(k, arb(0)), _quantile(*events[k][2:])
+            least = (quantiles[k][0] - quantiles[k][1]).lower()
             lower = least if least > lower else lower
-            raised = more if k < last else arb(0)
-            ends.append(separation(p + raised, p_rest - raised, q, q_rest).upper())
-    most = arb.pos_inf() if any(end.is_nan() for end in ends) else reduce(arb.max, ends)
-    return enclose_between(lower, most)
+            high = quantiles[k][0] if raised[k].is_zero() else power(k, raised[k])
+            upper = _larger(upper, high - quantiles[k][1])
+
+    waiting: list[tuple[float, int, int]] = []  # largest bounds first
+    halves = [(1, len(each) - 1)] if len(each) > 1 else []
+    for i, j in halves:
+        look(i)
+        look(j)
+    while halves:
+        for i, j in halves:
+            if j - i > 1:
+                more = reduce(arb.max, raised[i + 1 : j]) if len(cuts) + 1 < len(each) else arb(0)
+                high = quantiles[j][0] if more.is_zero() else power(j, more)
+                heappush(waiting, (-upper_float(_larger(arb(0), high - quantiles[i][1])), i, j))
+        halves = []
+        if waiting and arb(-waiting[0][0]) > lower * _ENOUGH:
+            _, i, j = heappop(waiting)
+            middle = (i + j) // 2
+            look(middle)
+            halves = [(i, middle), (middle, j)]
+    rest = arb(-waiting[0][0]) if waiting else arb(0)
+    return enclose_between(lower, _larger(upper, rest))
+
+
+def _larger(one: arb, other: arb) -> arb:
+    """An upper bound of both, infinite where one is not known."""
+    return arb.pos_inf() if other.is_nan() else one.max(other).upper()
 
 
 # -- from the privacy profile ----------------------------------------------------------------------
