@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import attrs
 from attrs import frozen
 
 from .stated import Stated, read_rows
@@ -50,4 +49,4 @@ def read_bugs() -> list[Bug]:
     >>> read_bugs()[0].stated.command
     'exactdp audit published:epsilon=0.1,batch=1024 --claim pure:0.1'
     """
-    return read_rows("bugs", Bug, attrs.fields(Bug))
+    return read_rows("bugs", Bug)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import attrs
 from attrs import frozen
 
 from .stated import Stated, read_rows
@@ -42,4 +41,4 @@ def read_deployments() -> list[Deployment]:
     >>> len(read_deployments()) > 30
     True
     """
-    return read_rows("deployments", Deployment, attrs.fields(Deployment))
+    return read_rows("deployments", Deployment)

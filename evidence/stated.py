@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Any, TypeVar
 
-from attrs import Attribute, frozen
+import attrs
+from attrs import frozen
 
 from ..accounting.composition.composed import Composition, compose
 from ..common.suggest import one_of
@@ -54,10 +55,10 @@ def settle(stated: Stated) -> Audit:
     return audit(stated.composition(), parse_claim(stated.claim))
 
 
-def read_rows(name: str, make: type[_Row], fields: Sequence[Attribute[Any]]) -> list[_Row]:
+def read_rows(name: str, make: type[_Row]) -> list[_Row]:
     """The rows of NAME.toml beside this file, each by its fields; ids are distinct."""
     table = tomllib.loads(files(__package__).joinpath(f"{name}.toml").read_text("utf-8"))[name]
-    known = {each.name for each in fields}
+    known = {each.name for each in attrs.fields(make)}
     rows = []
     for row in table:
         with located(row.get("id")):
