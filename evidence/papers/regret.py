@@ -115,7 +115,7 @@ def assumption() -> Figures:
 
     def constant() -> arb:
         """The C with (C/ε)(sqrt(log(2/q)) + log(2/q)) = n."""
-        log = (2 / ball(needed)).log()
+        log: arb = (2 / ball(needed)).log()
         return users * ball(_EPSILON) / (log.sqrt() + log)
 
     setting = {"epsilon": _EPSILON, "T": _HORIZON, "arms": _ARMS, "s": _SCALING, "last": last}
