@@ -115,8 +115,9 @@ def assumption() -> Figures:
 
     def constant() -> arb:
         """The C with (C/ε)(sqrt(log(2/q)) + log(2/q)) = n."""
-        log: arb = (2 / ball(needed)).log()
-        return users * ball(_EPSILON) / (log.sqrt() + log)
+        log = (2 / ball(needed)).log()
+        reached: arb = users * ball(_EPSILON) / (log.sqrt() + log)
+        return reached
 
     setting = {"epsilon": _EPSILON, "T": _HORIZON, "arms": _ARMS, "s": _SCALING, "last": last}
     witness = {"overflow": overflow, "allowed": 2 * needed, "constant": figure(constant)}

@@ -35,9 +35,10 @@ from ...mechanisms.mechanism import Mechanism
 from ..guarantee import Guarantee
 from .bounds import ERROR, POWER, Bounds, Notion, SampleVerdict, read_error
 from .choice import Plan, choose
+from .event import Outputs
 from .fit import Fit, fit
 from .partition import Output, claimed_outputs, claimed_partition, trained_partitions
-from .sampler import Outputs, Sampler, alike, draw
+from .sampler import Sampler, alike, draw
 
 _TRAINING = 4  # one sample in four chooses the event ...
 _MOST_TRAINING = 400_000  # ... of each input, but no more than these
