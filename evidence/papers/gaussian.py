@@ -20,7 +20,7 @@ from itertools import product
 
 import sympy
 from attrs import frozen
-from flint import arb, arb_poly
+from flint import arb
 
 from ...accounting.composition.composed import compose
 from ...accounting.interop.foreign import gaussians_tau
@@ -50,7 +50,6 @@ _WITNESSES = (  # n, Delta, order
 )
 _CORRECTION_POINTS = (*range(2, 52), 64, 100, 150)
 _BITS = 320
-_REACH = 14  # of one share in the convolution
 _WINDOW = 14  # of the sum, in units of sqrt(v)
 _STEPS = 60
 
@@ -145,26 +144,9 @@ class _Periodic:
 
 
 def _periodic(count: int, sigma2: Fraction) -> _Periodic:
-    """w by convolving the shares, cut off at +-14: what is missing is added as an error.
-
-    A missing configuration has some |v_i| > 14: their total weight is at most
-    n tail theta(0)^(n-1).
-    """
-    rate = -1 / (2 * ball(sigma2))
-    side = [(rate * k * k).exp() for k in range(_REACH + 1)]
-    share = arb_poly([side[abs(k)] for k in range(-_REACH, _REACH + 1)])
-    first = (rate * (_REACH + 1) ** 2).exp()
-    tail = 2 * first / (1 - (rate * (2 * _REACH + 3)).exp())  # ratios fall: a geometric bound
-    theta = tail
-    for k in range(-_REACH, _REACH + 1):
-        theta += side[abs(k)]
-    missing = arb(0).union((count * tail * theta ** (count - 1)).upper())
-    power = share**count
-    middle = count * _REACH
     v = ball(count * sigma2)
-    half = [
-        (power[middle + x] + missing) * (arb(x * x) / (2 * v)).exp() for x in range(count // 2 + 1)
-    ]
+    masses = DiscreteGaussianSum(count, sigma2).balls(0, count // 2)
+    half = [mass * (arb(x * x) / (2 * v)).exp() for x, mass in enumerate(masses)]
     return _Periodic(count, sigma2, tuple(half[min(x, count - x)] for x in range(count)))
 
 

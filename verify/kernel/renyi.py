@@ -12,6 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
 
+from ...exact.number import log_about
 from ...exact.roots import first_met, halved
 from ..checker.laws import DiscreteGaussian
 from ..checker.mechanisms import Additive, Mechanism, Response, Sampled, TwoLaws, Vector
@@ -106,7 +107,7 @@ def listed(uses: Uses, asked: Verdicted, order: Fraction | None) -> str:
 def converted(uses: Uses, asked: Verdicted) -> str:
     """(epsilon, delta) of a list by its rho, at the order that is best for it."""
     rho = _rho(uses)
-    order = _order(float(rho), float(asked.epsilon), _log(asked.delta)) if asked.delta else None
+    order = _order(float(rho), asked) if asked.delta else None
     if not asked.verified or order is None:
         raise NotWrittenError(
             "--coq: no theorem of (epsilon, delta) of such noise but what its rho implies"
@@ -136,34 +137,27 @@ def _reach(mechanism: Mechanism) -> Reach:
     return mechanism.reach
 
 
-def _summed(uses: Uses, squares: Sequence[int]) -> Fraction:
-    shares = (
-        times * square / (2 * mechanism.law.sigma2)  # type: ignore[union-attr]
-        for (mechanism, times), square in zip(uses, squares, strict=True)
-    )
-    return sum(shares, Fraction(0))
-
-
-def _square_of(mechanism: Mechanism) -> Fraction:
-    """The longest vector's square over sigma2: 2 rho of one use."""
-    return _summed([(mechanism, 2)], [_reach(mechanism).largest_square])
+def _steepness(mechanism: Mechanism, square: int | None = None) -> Fraction:
+    """A vector's square, by default the longest one's, over sigma2: 2 rho of one use."""
+    longest = _reach(mechanism).largest_square if square is None else square
+    return longest / Fraction(mechanism.law.sigma2)  # type: ignore[union-attr]
 
 
 def _rho(uses: Uses) -> Fraction:
-    return _summed(uses, [_reach(mechanism).largest_square for mechanism, _ in uses])
+    return sum((times * _steepness(one) for one, times in uses), Fraction(0)) / 2
 
 
 def _attained(uses: Uses, order: Fraction) -> Fraction:
     """The same of vectors that are within reach, and that this order times is whole."""
-    squares = []
-    for mechanism, _ in uses:
+    total = Fraction(0)
+    for mechanism, times in uses:
         best = max(_candidates(_reach(mechanism)), key=_square)
         if any((order * move).denominator > 1 for move in best):
             raise NotWrittenError(
                 "--coq: no theorem that refutes at an order that misses whole numbers"
             )
-        squares.append(_square(best))
-    return _summed(uses, squares)
+        total += times * _steepness(mechanism, _square(best))
+    return total / 2
 
 
 def _candidates(reach: Reach) -> list[dict[int, int]]:
@@ -183,13 +177,9 @@ def _square(counts: dict[int, int]) -> int:
     return sum(count * move**2 for move, count in counts.items())
 
 
-def _log(number: Fraction) -> float:
-    """Its logarithm, also where it is too small or too large for a float."""
-    return math.log(number.numerator) - math.log(number.denominator)
-
-
-def _order(rho: float, epsilon: float, log_delta: float) -> Fraction | None:
+def _order(rho: float, asked: Verdicted) -> Fraction | None:
     """A short order at which rho gives delta; ln delta is convex in the order, least at a root."""
+    epsilon, most = float(asked.epsilon), log_about(asked.delta)
 
     def slope(order: float) -> float:
         return (2 * order - 1) * rho - epsilon + math.log1p(-1 / order)
@@ -201,7 +191,7 @@ def _order(rho: float, epsilon: float, log_delta: float) -> Fraction | None:
             break
         a = c / o
         log = (a - 1) * (a * rho - epsilon) + (a - 1) * math.log(a - 1) - a * math.log(a)
-        if log + _MARGIN * max(1, abs(log)) < log_delta:
+        if log + _MARGIN * max(1, abs(log)) < most:
             return Fraction(c, o)
     return None
 
@@ -224,11 +214,11 @@ def sampled(uses: Uses, asked: Verdicted, order: Fraction | None) -> str:
             f"--coq: no theorem of sampled users but at orders 2, 3, ..., {_LARGEST_SAMPLED:,}"
         )
     n, a = int(whole), asked.epsilon
-    most = 0.0 if order is not None else _log(asked.delta)
+    most = 0.0 if order is not None else log_about(asked.delta)
     found = log_sum(uses, n) - (n - 1) * float(a) if order is not None else _log_delta(uses, a, n)
     if not found + _MARGIN * max(1, abs(found)) < most:
         raise NotWrittenError("--coq: no theorem of sampled users but what whole orders imply")
-    steepest = max(_square_of(_plain(one)) for one, _ in uses)
+    steepest = max(_steepness(_plain(one)) for one, _ in uses)
     used = sum(times for _, times in uses)
     r = LEAST_BITS + 2 * bits((n - 1) * a) + 2 * bits(n) + 2 * bits(steepest) + bits(used)
     name = "sampled Gaussians" if order is None else "sampled Gaussians, Renyi"
@@ -279,10 +269,10 @@ def log_sum(uses: Uses, n: int) -> float:
 
 def _log_moment(one: Mechanism, n: int) -> float:
     """ln of sum_k C(n, k) q^k (1-q)^(n-k) e^(s k(k-1)/2), which without the e^... is 1."""
-    q, s = _rate(one), float(_square_of(_plain(one)))
+    q, s = _rate(one), float(_steepness(_plain(one)))
     if q == 1:
         return s * n * (n - 1) / 2
-    takes, leaves = _log(q), _log(1 - q)
+    takes, leaves = log_about(q), log_about(1 - q)
 
     def term(k: int) -> float:
         ways = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
