@@ -86,8 +86,8 @@ def proved_positive(
             ):
                 done += 1
                 continue
-            near = f"near {float(middle):.12g}"
-            require(not function(centre) <= 0, f"not positive {near}: {function(centre)}")
+            near, value = f"near {float(middle):.12g}", function(centre)
+            require(not value <= 0, f"not positive {near}: {value}")
             require(done + len(pending) < _MOST_PIECES, f"too many pieces {near}")
             size = max(abs(left), abs(right), Fraction(1))
             require((right - left) * 2**BITS >= size, f"{BITS} bits do not suffice {near}")

@@ -15,7 +15,7 @@ from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Skellam
 from ..checker.mechanisms import Additive, Response, TwoLaws, Vector
 from ..checker.reading import Statement, read_claim, read_use
 from ..fields import NotCertifiedError, use_fields
-from .on_grid import MOST_OUTCOMES, far_ratio, on_grid, pair_on_grid, too_wide
+from .on_grid import MOST_OUTCOMES, far_ratio, last_outcome, on_grid, pair_on_grid, too_wide
 from .renyi import Uses, are_gaussian, are_sampled, concentrated, converted, listed, renyi, sampled
 from .verdicted import (
     FAR_BITS,
@@ -199,9 +199,7 @@ def _skellam(asked: Verdicted, law: Skellam, moved: int) -> str:
     """Hints: the weights that are not lost in the precision, and where their ratios start."""
     far = 0 if asked.delta else _bits_of_loss(law, asked.epsilon / moved, moved)
     r = asked.precision(far)["r"]
-    last = next(
-        (k for k in range(1, MOST_OUTCOMES) if law.rough(k) > r * math.log(2)), MOST_OUTCOMES
-    )
+    last = last_outcome(law, r)
     width = r + bits(last) + 10
     shape = {"s": moved, "q": width, "o": far_ratio(law, last, width), "l": last} | squared(r)
     return asked.write("Skellam", quotient("tu", law.variance / 2) | shape)

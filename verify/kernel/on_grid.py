@@ -29,7 +29,7 @@ def on_grid(asked: Verdicted, noise: Additive) -> str:
             "--coq: no theorem of such noise used more than once but what is verified at a delta"
         )
     far = _far(asked)
-    last = _last(law, far)
+    last = last_outcome(law, far)
     if last + moved > MOST_OUTCOMES:
         raise too_wide()
     hints = _hints(asked, far, moved / math.sqrt(_variance(law)), _loss(law, last, moved))
@@ -45,8 +45,10 @@ def on_grid(asked: Verdicted, noise: Additive) -> str:
 
 def pair_on_grid(asked: Verdicted, pair: TwoLaws) -> str:
     """(epsilon, delta) of a user's own pair of laws, verified."""
-    finite = [(p, q, math.log(p / q)) for p, q in zip(pair.p, pair.q, strict=True) if p and q]
-    if not (asked.verified and asked.delta and asked.epsilon and finite):
+    possible = asked.verified and asked.delta and asked.epsilon
+    sides = zip(pair.p, pair.q, strict=True) if possible else ()
+    finite = [(p, q, math.log(p / q)) for p, q in sides if p and q]
+    if not finite:
         raise NotWrittenError(
             "--coq: no theorem of so many sequences of outcomes but what is verified"
         )
@@ -105,7 +107,7 @@ def _variance(law: Skellam | DiscreteGaussian | Binomial) -> float:
     return float(law.variance if isinstance(law, Skellam) else law.sigma2)
 
 
-def _last(law: Skellam | DiscreteGaussian | Binomial, far: int) -> int:
+def last_outcome(law: Skellam | DiscreteGaussian | Binomial, far: int) -> int:
     """How far from the middle outcomes lie that are not lost in so many bits."""
     if isinstance(law, Binomial):
         return min((law.trials + 1) // 2, math.isqrt(math.ceil(law.trials * far * _LN2 / 2)) + 1)
