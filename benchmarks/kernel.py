@@ -24,10 +24,9 @@ from exactdp.accounting.composition.composed import Composition, compose
 from exactdp.cli.options import read_uses
 from exactdp.verify import audit, parse_claim
 from exactdp.verify.kernel import theorem_of
-from exactdp.verify.kernel.coq import find_coq
+from exactdp.verify.kernel.coq import compiled, find_coq, required_by, sources
 from exactdp.verify.kernel.extracted import PROGRAM, build, kept
 from exactdp.verify.kernel.forms import FORMS
-from exactdp.verify.kernel.library import compiled, required_by, sources
 from exactdp.verify.kernel.theorem import ALLOWED, axioms_in
 
 LIMIT = 60  # seconds of one theorem

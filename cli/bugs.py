@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..common.table import Table
-from ..evidence.bugs import Bug, read_bugs
-from ..evidence.stated import chosen, settle
+from ..evidence.stated import Bug, chosen, read_bugs, settle
 from ..verify import Audit
 from .parts import shown
 from .result import Line, Part, Result, printed

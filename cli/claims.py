@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Annotated
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
 
 from ..common.table import Table
-from ..verify.claims.registry import find
-from ..verify.claims.settle import Settled, available_workers, settle
+from ..evidence.claims import Settled, available_workers, read_claims, settle
+from ..evidence.stated import chosen
 from . import output
 from .options import option, read_time
 from .result import Line, Part, Result, printed
 
-SCOPES = {"witness": "a certified counterexample"}
+_SCOPES = {"witness": "a certified counterexample"}
 
 
 @printed
@@ -35,65 +35,55 @@ def claims(
     A failing statement is a result, not an error.
     """
     allowed = math.inf if seconds is None else read_time(seconds)
-    wanted = find(ids or [])
+    rows = read_claims()
+    named = {row.id for row in chosen(rows, ids or [])}
+    wanted = [row for row in rows if row.id in named]
     crew = available_workers() if workers is None else workers
     with output.progress("checking", len(wanted)) as done:
         found = settle(wanted, crew, lambda claim: done(1, claim.id), allowed)
-    code = 0 if all(each.finding is not None for each in found) else 3
+    code = 0 if all(each.evidence is not None for each in found) else 3
     return Result([to_json(each) for each in found], told(found), code)
 
 
-def to_json(settled: Settled) -> dict[str, object]:
+def to_json(settled: Settled) -> dict[str, Any]:
     """One statement as in the contract; the verdict is UNDECIDED where it stayed open."""
-    claim, finding = settled.claim, settled.finding
+    claim, is_open = settled.claim, settled.evidence is None
     return {
         "id": claim.id,
         "source": claim.source,
         "statement": claim.statement,
-        "verdict": _verdict(settled),
-        "scope": None if finding is None else finding.scope.value,
-        "correction": None if finding is None else finding.correction,
-        "evidence": {"undecided": settled.note} if finding is None else dict(finding.evidence),
+        "verdict": "UNDECIDED" if is_open else claim.verdict,
+        "scope": None if is_open else claim.scope,
+        "correction": None if is_open else claim.correction,
+        "evidence": {"undecided": settled.note} if is_open else settled.evidence,
     }
 
 
 def told(found: Sequence[Settled]) -> Iterator[Part]:
     """One line a statement; with its evidence where there are few."""
+    rows = [to_json(each) for each in found]
+    for row in rows:
+        row["scope"] = scope_of(row)
     if len(found) > 3:
-        rows = [
-            (each.claim.id, _verdict(each), _scope(each), _shortened(each.claim.statement))
-            for each in found
+        columns = ("id", "verdict", "scope", "statement")
+        cells = [
+            (*(str(row[name]) for name in columns[:3]), _shortened(str(row["statement"])))
+            for row in rows
         ]
-        yield Table(("id", "verdict", "scope", "statement"), rows)
+        yield Table(columns, cells)
         yield Line("exactdp claims ID shows the evidence", style="dim")
         return
-    for each in found:
-        facts = {
-            "id": each.claim.id,
-            "source": each.claim.source,
-            "statement": each.claim.statement,
-            "verdict": _verdict(each),
-            "scope": _scope(each),
-        }
-        if each.finding is not None and each.finding.correction:
-            facts["correction"] = each.finding.correction
-        yield facts
-        for name, value in _evidence(each).items():
+    for row in rows:
+        evidence = row.pop("evidence")
+        yield {name: value for name, value in row.items() if name != "correction" or value}
+        for name, value in evidence.items():
             yield Line(value, strong=f"{name}: ", indent=2)
         yield ""
 
 
-def _evidence(each: Settled) -> dict[str, str]:
-    return {"undecided": each.note or ""} if each.finding is None else dict(each.finding.evidence)
-
-
-def _verdict(each: Settled) -> str:
-    return "UNDECIDED" if each.finding is None else each.finding.truth.value
-
-
-def _scope(each: Settled) -> str:
-    scope = "" if each.finding is None else each.finding.scope.value
-    return SCOPES.get(scope, scope)
+def scope_of(row: Mapping[str, Any]) -> str:
+    """How far the evidence of a statement in JSON reaches, in words; nothing where it is open."""
+    return _SCOPES.get(row["scope"], row["scope"] or "")
 
 
 def _shortened(statement: str, length: int = 90) -> str:

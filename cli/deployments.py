@@ -11,8 +11,7 @@ import typer
 
 from ..common.table import Table
 from ..evidence.census import read_census
-from ..evidence.deployments import Deployment, read_deployments
-from ..evidence.stated import chosen, settle
+from ..evidence.stated import Deployment, chosen, read_deployments, settle
 from ..verify import Audit
 from .options import option
 from .parts import shown

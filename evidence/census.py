@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from ..exact.number import ParameterError, decimal_text, exact
 from ..mechanisms.pairs.pair_file import read_text
-from .deployments import Deployment
+from .stated import Deployment
 
 _MOST_FILES = 500
 _DEEPEST = 10  # files that include each other

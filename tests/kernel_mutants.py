@@ -21,8 +21,8 @@ from kernel_cases import GAUSSIANS, LISTS, NEAR, ONE_SIDED, theorem
 
 from exactdp import time_limit
 from exactdp.verify.kernel import extracted
+from exactdp.verify.kernel.coq import compiled, sources
 from exactdp.verify.kernel.forms import FORMS, FormError, recognise
-from exactdp.verify.kernel.library import compiled, sources
 
 LATE = 3  # seconds for one check
 _BATCH, _MEMORY = 250, 4 * 2**30

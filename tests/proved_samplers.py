@@ -22,8 +22,8 @@ from exactdp import time_limit
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace
 from exactdp.mechanisms.samplers import RandomBits, SeededBits, SystemBits, simulated_release
 from exactdp.mechanisms.samplers.coins import below, coin, coin_exp
+from exactdp.verify.kernel.coq import compiled
 from exactdp.verify.kernel.extracted import EXTRACTION
-from exactdp.verify.kernel.library import compiled
 
 COUNT = 1_000_000
 _BITS = 2**25  # given at a time: more than a hundredth of the draws read

@@ -4,7 +4,7 @@ Chowdhury and Zhou, "Distributed Differential Privacy in Multi-Armed Bandits" (I
 equation (2), with the constants (sigma, h) of Assumption 1 that the proofs give; Sajed and Sheffet,
 "An Optimal Private Stochastic-MAB Algorithm" (ICML 2019), the epochs of DP-SE; Tenenbaum, Kaplan,
 Mansour and Stemmer, "Differentially Private Multi-Armed Bandits in the Shuffle Model" (NeurIPS
-2021), Algorithms 1 and 2. What they certify is what the papers' theorems say; see `verify.claims`
+2021), Algorithms 1 and 2. What they certify is what the papers' theorems say; see `evidence.papers`
 for what of that holds. Floats: no guarantee is attached to their last digits.
 """
 

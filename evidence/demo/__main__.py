@@ -18,13 +18,13 @@ from exactdp.accounting.methods.comparison import compare
 from exactdp.cli import output, parts, render
 from exactdp.cli.result import Line
 from exactdp.common.table import Bar, Cell, Table
+from exactdp.evidence.claims import read_claims, settle
+from exactdp.evidence.stated import chosen
 from exactdp.exact import Enclosure, decimal_text, refine
 from exactdp.mechanisms import AdditiveNoise, DiscreteGaussian, DiscreteLaplace, Skellam
 from exactdp.mechanisms.additive import papers
 from exactdp.mechanisms.additive.papers import Preset
 from exactdp.verify import ApproxDP, Family, PureDP, RenyiDP, audit, calibrate
-from exactdp.verify.claims.registry import find
-from exactdp.verify.claims.settle import settle
 
 from . import bandit
 
@@ -203,12 +203,12 @@ def calibrated(out: Console) -> None:
 def lemma(out: Console) -> None:
     """What Lemma 4 says, where it fails, and what is true in its place."""
     with output.working("checking Lemma 4"):
-        (settled,) = settle(find(["D-lem4"]))
+        (settled,) = settle(chosen(read_claims(), ["D-lem4"]))
     said = {"the lemma": settled.claim.statement, "source": settled.claim.source}
-    if settled.finding is not None:
-        said["it"] = settled.finding.truth.value
-        said["true is"] = settled.finding.correction or ""
-        said |= settled.finding.evidence
+    if settled.evidence is not None:
+        said["it"] = settled.claim.verdict
+        said["true is"] = settled.claim.correction or ""
+        said |= settled.evidence
     facts = (Line(_written(text), strong=f"{_written(name)}: ") for name, text in said.items())
     render.show(Line(_LEMMA), *facts, out=out)
 

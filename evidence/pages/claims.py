@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from exactdp.cli.claims import SCOPES, to_json
-from exactdp.verify.claims.finding import Truth
-from exactdp.verify.claims.registry import find
-from exactdp.verify.claims.settle import available_workers, settle
+from exactdp.cli.claims import scope_of, to_json
+from exactdp.evidence.claims import available_workers, read_claims, settle
 
 from .page import link, table
 
@@ -34,16 +32,16 @@ _Row = Mapping[str, Any]
 
 def page() -> str:
     """All of them, checked now."""
-    return text([to_json(each) for each in settle(find([]), available_workers())])
+    return text([to_json(each) for each in settle(read_claims(), available_workers())])
 
 
 def text(rows: Sequence[_Row]) -> str:
     """The page of these, each as in the JSON of `exactdp claims`."""
     counts = Counter(row["verdict"] for row in rows)
-    names = (*(truth.value for truth in Truth), "UNDECIDED")
+    names = ("HOLDS", "HOLDS_CORRECTED", "FAILS", "UNDECIDED")
     told = ", ".join(f"{counts[name]} {name}" for name in names if counts[name])
     columns = ("id", "verdict", "scope", "statement")
-    cells = [(link(row["id"]), row["verdict"], _scope(row), row["statement"]) for row in rows]
+    cells = [(link(row["id"]), row["verdict"], scope_of(row), row["statement"]) for row in rows]
     lines = [_INTRODUCTION, f"{len(rows)} statements: {told}.", "", table(columns, cells, False)]
     for letter, title in _PAPERS.items():
         if ours := [row for row in rows if row["id"].startswith(f"{letter}-")]:
@@ -56,9 +54,5 @@ def _section(row: _Row) -> str:
     evidence = "".join(f"\n- {name}: {value}" for name, value in row["evidence"].items())
     return (
         f"\n### {row['id']}\n\n*{row['source']}.* {row['statement']}\n\n"
-        f"**{row['verdict']}** ({_scope(row) or 'open'}){corrected}\n{evidence}"
+        f"**{row['verdict']}** ({scope_of(row) or 'open'}){corrected}\n{evidence}"
     )
-
-
-def _scope(row: _Row) -> str:
-    return SCOPES.get(row["scope"], row["scope"] or "")

@@ -11,8 +11,7 @@ from commands import refused, said
 from pages import bugs
 
 from exactdp import ParameterError
-from exactdp.evidence.bugs import read_bugs
-from exactdp.evidence.stated import Stated, settle
+from exactdp.evidence.stated import Stated, read_bugs, settle
 
 ROWS = read_bugs()
 PAGE = Path(__file__).parents[2] / "docs" / "bugs.md"

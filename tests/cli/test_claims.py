@@ -7,36 +7,41 @@ from commands import refused
 
 from exactdp import OutOfTimeError
 from exactdp.cli.main import main
-from exactdp.verify.claims.finding import Finding, PaperClaim, Scope, Truth
+from exactdp.evidence.claims import PaperClaim
 
 QUICK = "S-thmA1-subgauss"
 
 
-def holds():
-    return Finding(Truth.HOLDS, Scope.PROVED, {"proved": "for all a | b"})
+def failing(error):
+    def check():
+        raise error
+
+    return check
 
 
-def corrected():
-    return Finding(Truth.HOLDS_CORRECTED, Scope.WITNESS, {"witness": "x = 1"}, "take x > 1")
+CHECKS = {
+    "holds": lambda: {"range": "for all a | b"},
+    "corrected": lambda: {"x": 1},
+    "undecided": failing(ArithmeticError("20 pieces do not suffice")),
+    "endless": failing(OutOfTimeError("the time allowed is over")),
+}
 
 
-def undecided():
-    raise ArithmeticError("20 pieces do not suffice")
+def row(name, *rest):
+    return PaperClaim(f"D-{name}", "A paper, Lemma 1", f"It {name}.", *rest)
 
 
-def registry(*checks):
-    claims = [
-        PaperClaim(f"D-{check.__name__}", "A paper, Lemma 1", f"It {check.__name__}.", check)
-        for check in checks
-    ]
-    return {claim.id: claim for claim in claims}
+HOLDS = row("holds", "HOLDS", "proved", "holds", {"proved": "{range}"})
+CORRECTED = row(
+    "corrected", "HOLDS_CORRECTED", "witness", "corrected", {"witness": "x = {x}"}, "take x > 1"
+)
 
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(
-        "exactdp.verify.claims.registry.REGISTRY", registry(holds, corrected, undecided)
-    )
+    monkeypatch.setattr("exactdp.evidence.claims.check_named", CHECKS.__getitem__)
+    rows = [HOLDS, CORRECTED, row("undecided", "HOLDS", "proved", "undecided", {})]
+    monkeypatch.setattr("exactdp.cli.claims.read_claims", lambda: rows)
 
 
 def test_json_is_a_list_in_the_order_of_the_papers(few, capsys):
@@ -72,12 +77,9 @@ def test_what_stays_open_is_told_and_ends_with_3(few, capsys):
     assert last["evidence"] == {"undecided": "ArithmeticError: 20 pieces do not suffice"}
 
 
-def test_what_is_not_settled_in_time_stays_open(few, capsys, monkeypatch):
-    def endless():
-        raise OutOfTimeError("the time allowed is over")
-
-    slow = registry(holds, endless)
-    monkeypatch.setattr("exactdp.verify.claims.registry.REGISTRY", slow)
+def test_what_is_not_settled_in_time_stays_open(few, monkeypatch, capsys):
+    rows = [HOLDS, row("endless", "HOLDS", "proved", "endless", {})]
+    monkeypatch.setattr("exactdp.cli.claims.read_claims", lambda: rows)
     words = ["claims", "--json", "--workers", "1", "--time"]
     assert main([*words, "100"]) == 3
     found = {each["id"]: each["verdict"] for each in json.loads(capsys.readouterr().out)}

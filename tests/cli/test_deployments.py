@@ -8,7 +8,7 @@ import pytest
 from commands import refused, said
 from pages import deployments
 
-from exactdp.evidence.deployments import read_deployments
+from exactdp.evidence.stated import read_deployments
 
 ROWS = read_deployments()
 PAGE = Path(__file__).parents[2] / "docs" / "deployments.md"

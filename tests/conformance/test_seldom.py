@@ -28,6 +28,7 @@ from exactdp.accounting.methods.classical import Each, theorem7
 from exactdp.accounting.methods.comparison import compare
 from exactdp.accounting.participation.choices import Choices, Offer
 from exactdp.accounting.solve import Query, cost, measured_or_implied
+from exactdp.evidence.papers.appendix_i import optimal_share
 from exactdp.evidence.rounding_cost import rounding_cost
 from exactdp.exact import WIDTH, working_precision
 from exactdp.exact.errors import DoesNotApplyError
@@ -37,7 +38,6 @@ from exactdp.mechanisms.mechanism import OneWay
 from exactdp.mechanisms.pairs.pair import FinitePair
 from exactdp.mechanisms.pairs.shift_pair import ShiftPair
 from exactdp.mechanisms.selection.candidates import raised
-from exactdp.verify.claims.appendix_i import optimal_share
 
 _OF_ORDER_3 = Query(Figure("renyi", Fraction(3)), WIDTH, 1000)
 

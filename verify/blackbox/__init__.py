@@ -1,13 +1,11 @@
 """Tests of samplers that somebody else wrote: what outputs alone can say about a claim or a law."""
 
-from .audit import audit_sampler
-from .bounds import Bounds
+from .audit import SampleAudit, SampleTest, audit_sampler
+from .bounds import ERROR, Bounds, SampleVerdict
 from .choice import Excess, Guessing
 from .event import Event
 from .fit import Fit, fit
-from .result import SampleAudit, SampleTest
 from .sampler import Command, OneByOne, Sampler
-from .verdict import ERROR, SampleVerdict
 
 __all__ = [
     "ERROR",

@@ -22,29 +22,133 @@ test spends its share between P and Q: see `bounds`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 import numpy as np
+from attrs import frozen
 from numpy.random import Generator
-from scipy import stats
 
 from ...exact.number import ExactInput, ParameterError, whole
 from ...mechanisms.mechanism import Mechanism
 from ..guarantee import Guarantee
-from .bounds import Notion, from_excess, from_guesses
-from .choice import Guessing, Plan, choose
-from .claimed import claimed_outputs
+from .bounds import ERROR, POWER, Bounds, Notion, SampleVerdict, read_error
+from .choice import Plan, choose
+from .event import Outputs
 from .fit import Fit, fit
-from .partition import claimed_partition, trained_partitions
-from .result import SampleAudit, SampleTest
-from .sampler import Outputs, Sampler, alike, draw
-from .verdict import ERROR, SampleVerdict, read_error
+from .partition import Output, claimed_outputs, claimed_partition, trained_partitions
+from .sampler import Sampler, alike, draw
 
 _TRAINING = 4  # one sample in four chooses the event ...
 _MOST_TRAINING = 400_000  # ... of each input, but no more than these
 _LARGEST_EPSILON = 500  # e^epsilon is a float
 _FEWEST, _MOST = 100, 10**8
+_DIGITS = 12
+
+
+@frozen
+class SampleTest:
+    """One test on one pair of `inputs`: the plan, what was counted, and the bounds that follow.
+
+    chosen_by: "claimed law" or "training samples". counts: `right`, `made` and `trials` of
+    guesses; or how often the event occurred on the likelier and on the other input, and in how many
+    samples.
+
+    >>> from exactdp.verify import PureDP
+    >>> from exactdp.verify.blackbox import audit_sampler
+    >>> def sampler(input, size, rng):
+    ...     return input + rng.geometric(0.6, size) - rng.geometric(0.6, size)
+    >>> found = audit_sampler(sampler, PureDP("0.5"), samples=20_000, rng=0).best
+    >>> found.inputs, found.chosen_by
+    ((0, 1), 'training samples')
+    """
+
+    inputs: tuple[Any, Any]
+    plan: Plan
+    chosen_by: str
+    counts: Mapping[str, int]
+    bounds: Bounds
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, the events with all their intervals."""
+        return {
+            "inputs": [str(value) for value in self.inputs],
+            "chosen_by": self.chosen_by,
+            "plan": self.plan.to_json(),
+            "counts": dict(self.counts),
+            "epsilon": _from(self.bounds.epsilon, "inf"),
+            "delta": _from(self.bounds.delta, "1"),
+            "error": self.bounds.error,
+            "power": _power(self.bounds.detectable_epsilon, self.bounds.detectable_delta),
+        }
+
+
+@frozen
+class SampleAudit:
+    """The answer about the claim: `verdict`, and all `tests` behind it.
+
+    epsilon, delta: the largest of the lower confidence bounds, on epsilon at the claimed delta and
+    on delta at the claimed epsilon (0 where nothing is known; delta stays 0 where guesses test a
+    pure claim). They hold together with probability 1 - error.
+    detectable_epsilon, detectable_delta: the power, where nothing was found: the smallest true
+    value, on an event that was tested, that this many samples would have found with probability
+    0.95. inf: none.
+    samples: of each input of each pair. best: the test with the largest bound.
+    fits: whether the outputs follow the claimed law, one for each input, where that was asked for.
+    note: anything that a reader must know besides.
+
+    >>> from exactdp.verify import PureDP
+    >>> from exactdp.verify.blackbox import audit_sampler
+    >>> def sampler(input, size, rng):
+    ...     return input + rng.geometric(0.6, size) - rng.geometric(0.6, size)
+    >>> found = audit_sampler(sampler, PureDP("0.5"), samples=20_000, rng=0)
+    >>> 0.5 < found.epsilon < 1
+    True
+    """
+
+    claim: Guarantee
+    verdict: SampleVerdict
+    epsilon: float
+    delta: float
+    error: float
+    samples: int
+    detectable_epsilon: float
+    detectable_delta: float
+    best: SampleTest
+    tests: tuple[SampleTest, ...]
+    fits: tuple[Fit, ...] = ()
+    note: str | None = None
+
+    def __bool__(self) -> bool:
+        raise TypeError("an audit of samples is not true or false: ask .verdict or .overall")
+
+    @property
+    def misfits(self) -> tuple[Fit, ...]:
+        """Where the outputs do not follow the claimed law."""
+        return tuple(each for each in self.fits if each.verdict is SampleVerdict.VIOLATION)
+
+    @property
+    def overall(self) -> SampleVerdict:
+        """A violation of the claim, or of the claimed law."""
+        return SampleVerdict.VIOLATION if self.misfits else self.verdict
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything; bounds rounded down, as decimal text."""
+        shown: dict[str, Any] = {
+            "claim": str(self.claim),
+            "verdict": self.verdict.value,
+            "epsilon": _from(self.epsilon, "inf"),
+            "delta": _from(self.delta, "1"),
+            "samples": self.samples,
+            "error": self.error,
+            "power": _power(self.detectable_epsilon, self.detectable_delta),
+            "event": str(self.best.plan),
+            "tests": [test.to_json() for test in self.tests],
+        }
+        if self.fits:
+            shown["fits"] = [each.to_json() for each in self.fits]
+        return shown if self.note is None else shown | {"note": self.note}
 
 
 def audit_sampler(
@@ -66,7 +170,7 @@ def audit_sampler(
     mechanism: what the sampler claims to be, if known; its likelihood ratio is then tried as well.
     check_law: test also whether the outputs follow the mechanism's laws, for half of the error.
     Outputs are numbers, or vectors of the same length: integers or floats, which are seen by their
-    bit patterns (`view`). Raises ParameterError for bad input, also where they are not.
+    bit patterns (`event`). Raises ParameterError for bad input, also where they are not.
 
     >>> from exactdp.verify import PureDP
     >>> def sampler(input, size, rng):  # truly 0.92
@@ -83,18 +187,38 @@ def audit_sampler(
     share = level / len(pairs) / (2 if check_law else 1)
     tests: list[SampleTest] = []
     fits: list[Fit] = []
-    skipped = None
+    note = None
     for pair in pairs:  # one pair in memory at a time
         drawn = alike([draw(sampler, value, size, source) for value in pair])
-        if mechanism is not None and (drawn[0].ndim > 1 or drawn[0].dtype.kind == "f"):
-            raise ParameterError("law must not be given for a sampler of floats or of vectors")
-        tests += _tests(drawn[0], drawn[1], notion, pair, share, source, mechanism)
-        if check_law and mechanism is not None:
+        claimed = None
+        if mechanism is not None:
+            if drawn[0].ndim > 1 or drawn[0].dtype.kind == "f":
+                raise ParameterError("law must not be given for a sampler of floats or of vectors")
+            claimed = claimed_outputs(mechanism, pair)
+        tests += _tests(drawn[0], drawn[1], notion, pair, share, source, claimed)
+        if check_law and claimed is not None:
             try:
-                fits += _fits(drawn, mechanism, pair, share)
+                fits += [
+                    fit(values, out.law, offset=out.offset, modulus=out.modulus, error=share / 2)
+                    for values, out in zip(drawn, claimed, strict=True)
+                ]
             except ParameterError as refused:
-                skipped = f"the distribution was not checked: {refused}"
-    return _audit(claim, notion, tests, size, level, fits, skipped)
+                note = f"the distribution was not checked: {refused}"
+    found = [test for test in tests if test.bounds.epsilon > notion.epsilon]
+    return SampleAudit(
+        claim,
+        SampleVerdict.VIOLATION if found else SampleVerdict.NONE,
+        max(test.bounds.epsilon for test in tests),
+        max(test.bounds.delta for test in tests),
+        level,
+        size,
+        min(test.bounds.detectable_epsilon for test in tests),
+        min(test.bounds.detectable_delta for test in tests),
+        max(found or tests, key=lambda test: (test.bounds.epsilon, test.bounds.delta)),
+        tuple(tests),
+        tuple(fits),
+        note,
+    )
 
 
 def _pairs(inputs: Any) -> list[tuple[Any, Any]]:
@@ -115,15 +239,6 @@ def _notion(claim: Guarantee) -> Notion:
     return Notion(float(stated.epsilon), float(stated.delta))
 
 
-def _fits(
-    drawn: Sequence[Outputs], mechanism: Mechanism, inputs: tuple[Any, Any], error: float
-) -> list[Fit]:
-    return [
-        fit(values, out.law, offset=out.offset, modulus=out.modulus, error=error / 2)
-        for values, out in zip(drawn, claimed_outputs(mechanism, inputs), strict=True)
-    ]
-
-
 def _tests(
     first: Outputs,
     second: Outputs,
@@ -131,92 +246,32 @@ def _tests(
     inputs: tuple[Any, Any],
     error: float,
     rng: Generator,
-    mechanism: Mechanism | None,
+    claimed: tuple[Output, Output] | None,
 ) -> list[SampleTest]:
     found = []
-    share = error if mechanism is None else error / 2
-    if mechanism is not None:
-        outputs = claimed_outputs(mechanism, inputs)
-        plan = choose([claimed_partition(*outputs, len(first))], notion, share, len(first))
-        found.append(_test(plan, "claimed law", first, second, notion, inputs, share, rng))
+    share = error if claimed is None else error / 2
+    asked = (notion, share, rng)
+    if claimed is not None:
+        plan = choose([claimed_partition(*claimed, len(first))], notion, share, len(first))
+        found.append(SampleTest(inputs, plan, "claimed law", *plan.tested(first, second, *asked)))
     # A coin for each sample: independent draws that come in some order are split fairly.
     quota = max(1, min(256 // _TRAINING, 256 * _MOST_TRAINING // len(first)))
     trains = [np.frombuffer(rng.bytes(len(first)), np.uint8) < quota for _ in range(2)]
     one, two = first[~trains[0]], second[~trains[1]]
     partitions = trained_partitions(first[trains[0]], second[trains[1]])
     plan = choose(partitions, notion, share, min(len(one), len(two)))
-    found.append(_test(plan, "training samples", one, two, notion, inputs, share, rng))
+    found.append(SampleTest(inputs, plan, "training samples", *plan.tested(one, two, *asked)))
     return found
 
 
-def _test(
-    plan: Plan,
-    chosen_by: str,
-    first: Outputs,
-    second: Outputs,
-    notion: Notion,
-    inputs: tuple[Any, Any],
-    error: float,
-    rng: Generator,
-) -> SampleTest:
-    if isinstance(plan, Guessing):
-        spent = error / 1000
-        size = min(len(first), len(second))
-        trials = _fair_trials(size, spent)
-        # The coins of the trials: as many first inputs as a fair coin says, up to what there is;
-        # that it says more has probability at most `spent`, which is paid for.
-        heads = min(max(int(rng.binomial(trials, 0.5)), trials - size), size)
-        # Which samples these are is drawn as well: how many of them lie in which event.
-        in_first, in_second = (
-            rng.multivariate_hypergeometric([inside, other, len(values) - inside - other], chosen)
-            for values, chosen in ((first, heads), (second, trials - heads))
-            for inside, other in [(plan.first.count(values), plan.second.count(values))]
-        )
-        right = int(in_first[0] + in_second[1])
-        made = right + int(in_first[1] + in_second[0])
-        counts = {"right": right, "made": made, "trials": trials}
-        bounds = from_guesses(right, made, trials, notion, error - spent, plan.events)
-    else:
-        ordered = (first, second) if plan.likelier == 0 else (second, first)
-        more, less = (plan.event.count(values) for values in ordered)
-        sizes = len(ordered[0]), len(ordered[1])
-        counts = {"likelier": more, "of": sizes[0], "other": less, "of other": sizes[1]}
-        bounds = from_excess(more, sizes[0], less, sizes[1], notion, error)
-    return SampleTest(inputs, plan, chosen_by, counts, bounds)
+def _power(epsilon: float, delta: float) -> dict[str, str]:
+    return {"probability": str(POWER), "epsilon": _text(epsilon), "delta": _text(delta)}
 
 
-def _fair_trials(size: int, error: float) -> int:
-    """How many fair coins can be tossed so that neither side needs more than `size` samples,
-    but for this probability.
-    """
-    trials = 2 * size - math.ceil(float(stats.norm.isf(error / 4)) * math.sqrt(2 * size))
-    while trials > size and 2 * stats.binom.sf(size, trials, 0.5) > error:
-        trials -= 1 + size // 1000
-    return max(trials, size)
+def _from(lower: float, top: str) -> dict[str, str]:
+    rounded = Context(prec=_DIGITS, rounding=ROUND_FLOOR).create_decimal(Decimal(lower))
+    return {"lower": format(rounded.normalize(), "f"), "upper": top}
 
 
-def _audit(
-    claim: Guarantee,
-    notion: Notion,
-    tests: Sequence[SampleTest],
-    samples: int,
-    error: float,
-    fits: Sequence[Fit] = (),
-    note: str | None = None,
-) -> SampleAudit:
-    found = [test for test in tests if test.bounds.epsilon > notion.epsilon]
-    best = max(found or tests, key=lambda test: (test.bounds.epsilon, test.bounds.delta))
-    return SampleAudit(
-        claim,
-        SampleVerdict.VIOLATION if found else SampleVerdict.NONE,
-        max(test.bounds.epsilon for test in tests),
-        max(test.bounds.delta for test in tests),
-        error,
-        samples,
-        min(test.bounds.detectable_epsilon for test in tests),
-        min(test.bounds.detectable_delta for test in tests),
-        best,
-        tuple(tests),
-        tuple(fits),
-        note,
-    )
+def _text(value: float) -> str:
+    return f"{value:.6g}" if math.isfinite(value) else "inf"

@@ -1,4 +1,4 @@
-"""Lower confidence bounds on epsilon and delta from counts, and what they would have found.
+"""What a test of samples can say: its error, and lower confidence bounds from counts.
 
 All bounds are made of Clopper and Pearson's exact binomial ones ("The use of confidence or fiducial
 limits illustrated in the case of the binomial", Biometrika 1934), computed as quantiles of beta
@@ -13,13 +13,26 @@ e^epsilon Q(A) + delta for each event A, and the same with P and Q exchanged.
 from __future__ import annotations
 
 import math
+from enum import Enum
 
 from attrs import frozen
 from scipy import stats
 
-from .verdict import POWER
+from ...exact.number import ExactInput, ParameterError, exact
 
+ERROR = 1e-6  # the probability of a false alarm, over everything that one call tests
+POWER = 0.95  # the probability at which a violation counts as one that would have been found
 _FLOATS = 1e-8
+
+
+class SampleVerdict(Enum):
+    """What samples can say. They never prove that a claim is true."""
+
+    VIOLATION = "VIOLATION FOUND"
+    NONE = "NO VIOLATION FOUND"
+
+    def __bool__(self) -> bool:
+        raise TypeError("a verdict is not true or false: compare it with SampleVerdict.VIOLATION")
 
 
 @frozen
@@ -50,6 +63,14 @@ class Bounds:
     error: float
     detectable_epsilon: float
     detectable_delta: float
+
+
+def read_error(error: ExactInput) -> float:
+    """Read an error probability: at least 1e-12, where scipy's quantiles are still accurate."""
+    value = float(exact(error, "error", above=0, below=1))
+    if not 1e-12 <= value <= 0.5:
+        raise ParameterError(f"error must be between 1e-12 and 0.5, got {error}")
+    return value
 
 
 def lower_limit(count: int, trials: int, error: float) -> float:

@@ -12,24 +12,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import frozen
-from numpy.typing import NDArray
+from numpy.random import Generator
 from scipy import stats
 
-from .bounds import Notion
-from .event import Event
-from .partition import Partition
+from .bounds import Bounds, Notion, from_excess, from_guesses
+from .event import Event, Ints, Outputs
+from .partition import Floats, Partition
 
 # Standard errors taken off each promise made on samples: the best of many looks better than it is.
 _LUCK = 2.5
 _MORE_LUCK = 3.5  # for the many candidates that are not half-lines
 _TIE = 1e-3  # expectations have no luck; what is as good as half-lines gives way to them
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @frozen
@@ -39,15 +36,40 @@ class Guessing:
     first: Event
     second: Event
 
-    @property
-    def events(self) -> int:
-        """How many of the two events are not empty."""
-        return bool(self.first.intervals) + bool(self.second.intervals)
+    def tested(
+        self, first: Outputs, second: Outputs, notion: Notion, error: float, rng: Generator
+    ) -> tuple[dict[str, int], Bounds]:
+        """What is counted in samples of both inputs, and the bounds that follow."""
+        spent = error / 1000
+        size = min(len(first), len(second))
+        trials = _fair_trials(size, spent)
+        # The coins of the trials: as many first inputs as a fair coin says, up to what there is;
+        # that it says more has probability at most `spent`, which is paid for.
+        heads = min(max(int(rng.binomial(trials, 0.5)), trials - size), size)
+        # Which samples these are is drawn as well: how many of them lie in which event.
+        in_first, in_second = (
+            rng.multivariate_hypergeometric([inside, other, len(values) - inside - other], chosen)
+            for values, chosen in ((first, heads), (second, trials - heads))
+            for inside, other in [(self.first.count(values), self.second.count(values))]
+        )
+        right = int(in_first[0] + in_second[1])
+        made = right + int(in_first[1] + in_second[0])
+        events = bool(self.first.intervals) + bool(self.second.intervals)
+        bounds = from_guesses(right, made, trials, notion, error - spent, events)
+        return {"right": right, "made": made, "trials": trials}, bounds
 
     def __str__(self) -> str:
         named = ((self.first, "first"), (self.second, "second"))
         guesses = [f"the {name} input on {event}" for event, name in named if event.intervals]
         return f"guess {', '.join(guesses)}" if guesses else "guess nothing"
+
+    def to_json(self) -> dict[str, Any]:
+        """Both events with all their intervals."""
+        return {
+            "text": str(self),
+            "first": self.first.to_json(),
+            "second": self.second.to_json(),
+        }
 
 
 @frozen
@@ -57,8 +79,22 @@ class Excess:
     event: Event
     likelier: int  # 0: on the first input, 1: on the second
 
+    def tested(
+        self, first: Outputs, second: Outputs, notion: Notion, error: float, rng: Generator
+    ) -> tuple[dict[str, int], Bounds]:
+        """As `Guessing.tested`."""
+        ordered = (first, second) if self.likelier == 0 else (second, first)
+        more, less = (self.event.count(values) for values in ordered)
+        sizes = len(ordered[0]), len(ordered[1])
+        counts = {"likelier": more, "of": sizes[0], "other": less, "of other": sizes[1]}
+        return counts, from_excess(more, sizes[0], less, sizes[1], notion, error)
+
     def __str__(self) -> str:
         return f"{self.event}, likelier on the {('first', 'second')[self.likelier]} input"
+
+    def to_json(self) -> dict[str, Any]:
+        """The event with all its intervals."""
+        return {"text": str(self), "event": self.event.to_json(), "likelier": self.likelier}
 
 
 Plan: TypeAlias = Guessing | Excess
@@ -137,3 +173,13 @@ def _wilson(counts: Floats, trials: Floats | float, quantile: float, side: int) 
     spread = np.sqrt(np.maximum(counts * (1 - counts / trials), 0) + square / 4)
     limit: Floats = (counts + square / 2 + side * quantile * spread) / (trials + square)
     return np.clip(limit, 0, 1 - 1e-12)
+
+
+def _fair_trials(size: int, error: float) -> int:
+    """How many fair coins can be tossed so that neither side needs more than `size` samples,
+    but for this probability.
+    """
+    trials = 2 * size - math.ceil(float(stats.norm.isf(error / 4)) * math.sqrt(2 * size))
+    while trials > size and 2 * stats.binom.sf(size, trials, 0.5) > error:
+        trials -= 1 + size // 1000
+    return max(trials, size)

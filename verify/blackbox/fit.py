@@ -23,26 +23,47 @@ between samples, and shifts below the stated power stay unseen.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from attrs import frozen
-from numpy.typing import ArrayLike, NDArray
+from flint import arb
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from ...exact.number import ExactInput, ParameterError, whole
+from ...exact.precision import START, enclose, working_precision
 from ...mechanisms.laws.finite import FiniteLaw
-from ...mechanisms.laws.law import Law
-from .bins import Bins, bins_of
-from .claimed import Output
+from ...mechanisms.laws.law import Law, UndecidedError
+from .bounds import ERROR, POWER, SampleVerdict, read_error
+from .event import Ints
+from .partition import Floats, Output, cell_counts, levels
 from .sampler import read_outcomes
-from .verdict import ERROR, POWER, SampleVerdict, read_error
 
 _FEWEST = 20
 _FLOATS = 1e-4  # p-values give way by this much to scipy's and the bins' rounding
 _WRAPPED = 100  # one hundredth of the error pays for samples that went round the modulus
+EXPECTED = 5  # no bin has a smaller expected count; tails are pooled until it has
+_BINS = 32  # of equal probability, as far as single outcomes allow; and finer ones in the tails
+_SUMMED = 1 << 15  # a law with more outcomes than this is asked for its CDF at the edges instead
+_RELATIVE = Fraction(1, 10**9)  # how well a bin's probability has to be known
 
-Ints = NDArray[np.int64]
+
+@frozen
+class Bins:
+    """Bin i holds edges[i-1] <= x < edges[i], the first and last ones without end.
+
+    masses: their probabilities, each the middle of an enclosure of relative width below 1e-9.
+    """
+
+    edges: tuple[int, ...]
+    masses: tuple[float, ...]
+
+    def counts(self, noise: Ints) -> Ints:
+        """How many samples fall into each bin."""
+        return cell_counts(np.array(self.edges, dtype=np.int64), noise).astype(np.int64)
 
 
 @frozen
@@ -152,9 +173,7 @@ def _fit(noise: Ints, law: Law, bins: Bins, error: float) -> Fit:
     )
 
 
-def _splits(
-    counts: Ints, masses: NDArray[np.float64]
-) -> tuple[Ints, Ints, NDArray[np.float64], Ints]:
+def _splits(counts: Ints, masses: Floats) -> tuple[Ints, Ints, Floats, Ints]:
     """Every split of a run of bins into two of about the same probability, the whole first: the
     count of the run, the count of its left part, the left part's share of the probability, and
     the first bin on the right.
@@ -175,7 +194,7 @@ def _splits(
     return np.array(sizes), np.array(lefts), np.array(shares), np.array(cuts)
 
 
-def _log_p_values(lefts: Ints, sizes: Ints, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log_p_values(lefts: Ints, sizes: Ints, shares: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         tails = np.minimum(
             stats.binom.logcdf(lefts, sizes, shares), stats.binom.logsf(lefts - 1, sizes, shares)
@@ -201,3 +220,88 @@ def _detectable(samples: int, share: float, p_value: float) -> float:
     if enough > samples:
         return math.inf
     return float(stats.beta.ppf(POWER, enough, samples - enough + 1)) - share
+
+
+def bins_of(law: Law, samples: int) -> Bins:
+    """Bins for this many samples of the law; where they leave one bin alone, its likeliest outcome
+    and what lies on either side, however unlikely.
+
+    Raises UndecidedError where a probability cannot be enclosed narrowly enough.
+    """
+    low, high = Output(law).reach(samples)
+    with working_precision(2 * START):
+        if high - low <= _SUMMED:
+            edges, masses = _summed(law, low, high, samples)
+        else:
+            edges, masses = _by_cdf(law, low, high, samples)
+        edges, masses = _pooled(edges, masses, samples)
+        if not edges:
+            points = np.arange(low, min(high, low + _SUMMED) + 1)
+            peak = int(points[np.argmax(law.log_pmf(points))])
+            edges = [peak, peak + 1]
+            masses = [law.lower_tail(peak - 1), law.ball(peak), law.upper_tail(peak + 1)]
+        return Bins(tuple(edges), tuple(_certain(mass) for mass in masses))
+
+
+def _summed(law: Law, low: int, high: int, samples: int) -> tuple[list[int], list[arb]]:
+    """Bins as sums of single probabilities, the outer ones from the tails."""
+    each = law.balls(low, high)
+    points = np.arange(low, high + 1)
+    edges = _edges(points, np.array([float(mass.mid()) for mass in each]), samples)
+    if not edges:
+        return [], [arb(1)]
+    inner = [sum(each[a - low : b - low], arb(0)) for a, b in pairwise(edges)]
+    return edges, [law.lower_tail(edges[0] - 1), *inner, law.upper_tail(edges[-1])]
+
+
+def _by_cdf(law: Law, low: int, high: int, samples: int) -> tuple[list[int], list[arb]]:
+    """Bins as differences of tails, taken on the side where the tail is small."""
+    points = np.arange(low, high + 1, max(1, (high - low) // _SUMMED), dtype=np.int64)
+    edges = _edges(points, np.exp(law.log_pmf(points)), samples)
+    if not edges:
+        return [], [arb(1)]
+    below = [law.lower_tail(edge - 1) for edge in edges]
+    middle = next((k for k, tail in enumerate(below) if float(tail.mid()) > 0.5), len(edges))
+    above = [law.upper_tail(edge) for edge in edges[max(middle - 1, 0) :]]
+    above = [arb(0)] * max(middle - 1, 0) + above
+    inner = [
+        below[k + 1] - below[k] if k + 1 < middle else above[k] - above[k + 1]
+        for k in range(len(edges) - 1)
+    ]
+    return edges, [below[0], *inner, law.upper_tail(edges[-1])]
+
+
+def _edges(points: Ints, masses: Floats, samples: int) -> list[int]:
+    """Where to cut, found in floats: at equal steps, and at ever smaller tails."""
+    likelihoods = masses / masses.sum()
+    below = np.cumsum(likelihoods)
+    cuts = np.searchsorted(below, levels(1.0, EXPECTED / samples, _BINS))
+    inside = cuts[cuts < len(points) - 1]
+    likely = inside[likelihoods[inside] > 0.5 / _BINS]  # a bin of its own: cut on both sides
+    around = np.concatenate([points[likely], points[inside + 1]])
+    return sorted({int(edge) for edge in around} - {int(points[0])})
+
+
+def _pooled(edges: list[int], masses: list[arb], samples: int) -> tuple[list[int], list[arb]]:
+    """Join neighbouring bins until each expects enough samples."""
+    kept: list[int] = []
+    joined: list[arb] = []
+    least, sum_so_far = EXPECTED / samples, arb(0)
+    for k, mass in enumerate(masses):
+        sum_so_far += mass
+        if float(sum_so_far.mid()) >= least:
+            joined.append(sum_so_far)
+            sum_so_far = arb(0)
+            if k < len(edges):
+                kept.append(edges[k])
+    if len(kept) == len(joined):  # what is left over on the right joins the last bin
+        kept, last = kept[:-1], joined.pop() + sum_so_far if joined else sum_so_far
+        joined.append(last)
+    return kept, joined
+
+
+def _certain(mass: arb) -> float:
+    found = enclose(mass)
+    if not found.is_within(_RELATIVE):
+        raise UndecidedError(f"the probability of a bin is only known to be in {found}")
+    return float((Fraction(found.lower) + Fraction(found.upper)) / 2)

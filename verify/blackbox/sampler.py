@@ -7,9 +7,12 @@ or vectors of one length (an array with a row each): independent draws of its ou
 from __future__ import annotations
 
 import re
+import selectors
 import shlex
+import subprocess
+import time
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 from attrs import field, frozen
@@ -17,7 +20,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ...exact.number import ExactInput, ParameterError, exact
-from .bounded_run import bounded_run
+from .event import Outputs
 
 _LARGEST = 1 << 62
 _LARGEST_FLOAT = 1 << 53  # beyond it floats skip integers
@@ -29,8 +32,8 @@ _FLOAT = re.compile(
 )
 _MOST_BYTES = 64  # of a number that a program prints, with all around it
 _LONGEST_RUN = 10**6  # seconds
-
-Outputs: TypeAlias = NDArray[Any]  # int64 or float64; one number each, or a row
+_CHUNK = 1 << 16
+_MOST_SAID = 1 << 20  # bytes of a program's errors that are kept
 
 
 class Sampler(Protocol):
@@ -119,6 +122,42 @@ class Command:
                     f"command {shown} must print integers below 2^62, or floats, got {got}"
                 )
         return np.array(printed, dtype="S").astype(np.int64 if all(whole) else np.float64)
+
+
+def bounded_run(words: Sequence[str], seconds: float, size: int) -> tuple[int, bytes, bytes]:
+    """Exit code, output and errors of a program, run without a shell and without input.
+
+    It is ended, and TimeoutError raised, after these seconds; OverflowError if it prints more than
+    `size` bytes; OSError or ValueError where it cannot be run. Not what it has started itself is
+    waited for, even if that holds on to the output.
+    """
+    end = time.monotonic() + seconds
+    with subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        output, errors = bytearray(), bytearray()
+        try:
+            with selectors.DefaultSelector() as selector:
+                selector.register(process.stdout, selectors.EVENT_READ, output)
+                selector.register(process.stderr, selectors.EVENT_READ, errors)
+                while selector.get_map():
+                    if (left := end - time.monotonic()) <= 0:
+                        raise TimeoutError
+                    for key, _ in selector.select(left):
+                        chunk = key.fileobj.read1(_CHUNK)  # type: ignore[union-attr]
+                        if not chunk:
+                            selector.unregister(key.fileobj)
+                        key.data.extend(chunk)
+                    if len(output) > size:
+                        raise OverflowError
+                    del errors[:-_MOST_SAID]
+            process.wait(max(end - time.monotonic(), 0.1))
+        except subprocess.TimeoutExpired as error:
+            raise TimeoutError from error
+        finally:
+            process.kill()
+    return process.returncode, bytes(output), bytes(errors)
 
 
 def draw(sampler: Sampler, input: Any, size: int, rng: Generator) -> Outputs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Context, Decimal
 from fractions import Fraction
 
@@ -12,15 +12,21 @@ from ..audit import Audit, Verdict
 from ..checker.arithmetic import INFINITY
 from ..checker.binomial import Binomial
 from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Skellam
-from ..checker.mechanisms import Additive, Mechanism, Response, TwoLaws, Vector
+from ..checker.mechanisms import Additive, Response, TwoLaws, Vector
 from ..checker.reading import Statement, read_claim, read_use
 from ..fields import NotCertifiedError, use_fields
-from .form import Numbers
-from .gaussians import are_gaussian, converted, listed
-from .on_grid import MOST_OUTCOMES, far_ratio, on_grid, pair_on_grid
-from .renyi import concentrated, renyi
-from .sampled import are_sampled, sampled
-from .verdicted import FAR_BITS, NotWrittenError, Verdicted, bits, columns, unknown
+from .on_grid import MOST_OUTCOMES, far_ratio, last_outcome, on_grid, pair_on_grid, too_wide
+from .renyi import Uses, are_gaussian, are_sampled, concentrated, converted, listed, renyi, sampled
+from .verdicted import (
+    FAR_BITS,
+    NotWrittenError,
+    Verdicted,
+    bits,
+    columns,
+    quotient,
+    squared,
+    unknown,
+)
 
 _MOST_WAYS = 1_000_000  # sequences of outcomes that a proof may visit one by one
 _LARGEST_LATTICE = 2_000  # points: each use moves by at most the sensitivity
@@ -57,7 +63,7 @@ def theorem_in(statement: Statement) -> str:
 
 
 def _written(
-    uses: Sequence[tuple[Mechanism, int]],
+    uses: Uses,
     kind: str,
     numbers: Mapping[str, Fraction],
     verified: bool,
@@ -70,7 +76,9 @@ def _written(
     if kind == "zcdp":
         rho = Verdicted(times, numbers["rho"], Fraction(0), verified, Fraction(0))
         return listed(uses, rho, None) if several else concentrated(rho, mechanism)
-    asked = _asked(sum(count for _, count in uses), numbers, verified, end)
+    room = Fraction(1) if end == INFINITY else abs(Fraction(end) - numbers["epsilon"])
+    delta, total = numbers.get("delta", Fraction(0)), sum(count for _, count in uses)
+    asked = Verdicted(total, numbers["epsilon"], delta, verified, room)
     if are_sampled(uses):
         return sampled(uses, asked, numbers.get("order"))
     if kind == "rdp":
@@ -90,7 +98,7 @@ def _written(
     raise unknown()
 
 
-def _gaussians(uses: Sequence[tuple[Mechanism, int]], asked: Verdicted, several: bool) -> str:
+def _gaussians(uses: Uses, asked: Verdicted, several: bool) -> str:
     """By their rho, which is short, and where that is not enough tightly: of one kind of use."""
     try:
         return converted(uses, asked)
@@ -101,15 +109,7 @@ def _gaussians(uses: Sequence[tuple[Mechanism, int]], asked: Verdicted, several:
         return on_grid(asked, mechanism)
 
 
-def _asked(
-    times: int, numbers: Mapping[str, Fraction], verified: bool, end: Fraction | Decimal | float
-) -> Verdicted:
-    epsilon, delta = numbers["epsilon"], numbers.get("delta", Fraction(0))
-    room = Fraction(1) if end == INFINITY else abs(Fraction(end) - epsilon)
-    return Verdicted(times, epsilon, delta, verified, room)
-
-
-def _list(uses: Sequence[tuple[Mechanism, int]], asked: Verdicted) -> str:
+def _list(uses: Uses, asked: Verdicted) -> str:
     """Of each: uses, scale, sensitivity (0: randomized response of epsilon 1/scale)."""
     fours, points, moved, step = [], 1, Fraction(0), Fraction(0)
     for mechanism, times in uses:
@@ -127,11 +127,10 @@ def _list(uses: Sequence[tuple[Mechanism, int]], asked: Verdicted) -> str:
         moved += times * max(reach, 1) / scale
         step = max(step, max(reach, 1) / scale)
     if asked.verified and moved <= asked.epsilon:
-        return asked.write("list of uses, pure", {"W": fours, **asked.claim})
+        return asked.write("list of uses, pure", {"W": fours})
     if points > _MOST_POINTS:
         raise NotWrittenError(f"--coq: no theorem on more than {_MOST_POINTS:,} privacy losses")
-    given: Numbers = {"W": fours, **_lattice_precision(asked, points, step), **asked.claim}
-    return asked.write("list of uses", given)
+    return asked.write("list of uses", {"W": fours, **_lattice_precision(asked, points, step)})
 
 
 def _lattice_precision(asked: Verdicted, points: int, step: Fraction) -> dict[str, int]:
@@ -164,29 +163,23 @@ def _additive(asked: Verdicted, noise: Additive) -> str:
 
 def _laplace(asked: Verdicted, scale: Fraction, moved: int) -> str:
     """Noise that is (epsilon, 0)-DP is (epsilon, delta)-DP; the lattice tells all the rest."""
-    t, u = scale.as_integer_ratio()
-    numbers = {"t": t, "u": u, "s": moved}
-    pure = asked.times * moved / scale <= asked.epsilon
-    once = {"k": asked.times} if asked.times != 1 else {}
+    numbers = quotient("tu", scale) | {"s": moved}
+    pure, once = asked.times * moved / scale <= asked.epsilon, asked.times == 1
     if asked.verified and pure:
-        name = "discrete Laplace, K uses, pure" if once else "discrete Laplace, pure"
-        return asked.write(name, numbers | once | asked.claim)
-    if not (asked.verified or pure or asked.delta or once):
-        return asked.write("discrete Laplace, pure", numbers | _pure(asked))
+        return asked.write(f"discrete Laplace{'' if once else ', K uses'}, pure", numbers)
+    if once and not (asked.verified or pure or asked.delta):
+        return asked.write("discrete Laplace, pure", numbers)
     if asked.times * moved > _LARGEST_LATTICE:
         raise NotWrittenError(f"--coq: no theorem on more than {_LARGEST_LATTICE:,} privacy losses")
     precise = _lattice_precision(asked, asked.times * moved + 1, moved / scale)
-    return asked.write(
-        "discrete Laplace, K uses", numbers | {"k": asked.times} | asked.claim | precise
-    )
+    return asked.write("discrete Laplace, K uses", numbers | precise)
 
 
 def _reduced(asked: Verdicted, scale: Fraction, moved: int, modulus: int) -> str:
     """Seen mod m it costs no more than unseen: how much less has no form."""
-    t, u = scale.as_integer_ratio()
     if not asked.verified or moved / scale > asked.epsilon:
         raise unknown()
-    numbers = {"t": t, "u": u, "s": moved, "m": modulus} | asked.claim
+    numbers = quotient("tu", scale) | {"s": moved, "m": modulus}
     return asked.write("discrete Laplace mod m, pure", numbers)
 
 
@@ -197,25 +190,19 @@ def _gaussian(asked: Verdicted, sigma2: Fraction, moved: int) -> str:
     precision = asked.precision(far)
     half = math.isqrt(math.ceil(2 * sigma2 * precision["r"])) + moved
     if half > MOST_OUTCOMES:
-        raise NotWrittenError(f"--coq: no theorem of noise on more than {MOST_OUTCOMES:,} outcomes")
-    t, u = sigma2.as_integer_ratio()
-    shape = {"t": t, "u": u, "s": moved, "l": max(1, half - start), "h": half}
-    return asked.write("discrete Gaussian", shape | asked.claim | precision)
+        raise too_wide()
+    shape = quotient("tu", sigma2) | {"s": moved, "l": max(1, half - start), "h": half}
+    return asked.write("discrete Gaussian", shape | precision)
 
 
 def _skellam(asked: Verdicted, law: Skellam, moved: int) -> str:
     """Hints: the weights that are not lost in the precision, and where their ratios start."""
-    mean = law.variance / 2
     far = 0 if asked.delta else _bits_of_loss(law, asked.epsilon / moved, moved)
     r = asked.precision(far)["r"]
-    last = next(
-        (k for k in range(1, MOST_OUTCOMES) if law.rough(k) > r * math.log(2)), MOST_OUTCOMES
-    )
+    last = last_outcome(law, r)
     width = r + bits(last) + 10
-    start = far_ratio(law, last, width)
-    t, u = mean.as_integer_ratio()
-    shape = {"t": t, "u": u, "s": moved, "q": width, "o": start, "l": last}
-    return asked.write("Skellam", shape | asked.claim | {"r": r, "p": 2 * r + 16})
+    shape = {"s": moved, "q": width, "o": far_ratio(law, last, width), "l": last} | squared(r)
+    return asked.write("Skellam", quotient("tu", law.variance / 2) | shape)
 
 
 def _bits_of_loss(law: Skellam, epsilon: Fraction, moved: int) -> int:
@@ -229,12 +216,11 @@ def _bits_of_loss(law: Skellam, epsilon: Fraction, moved: int) -> int:
 def _binomial(asked: Verdicted, trials: int, chance: Fraction, moved: int) -> str:
     if trials > MOST_OUTCOMES:
         raise NotWrittenError(f"--coq: no theorem of more than {MOST_OUTCOMES:,} trials")
-    numbers = {"t": trials, **asked.claim, **asked.precision()}
+    numbers = {"t": trials, **asked.precision()}
     if chance == Fraction(1, 2) and moved == 1:
         threshold = _threshold(trials, asked.epsilon)
         return asked.write("fair bits, sensitivity 1", numbers | {"m": threshold})
-    u, v = chance.as_integer_ratio()
-    return asked.write("binomial", numbers | {"u": u, "v": v, "s": moved})
+    return asked.write("binomial", numbers | quotient("uv", chance) | {"s": moved})
 
 
 def _threshold(trials: int, epsilon: Fraction) -> int:
@@ -247,14 +233,13 @@ def _threshold(trials: int, epsilon: Fraction) -> int:
 def _response(asked: Verdicted, one: Response) -> str:
     if one.delta:
         raise unknown()
-    e, f = one.epsilon.as_integer_ratio()
-    numbers = {"e": e, "f": f, "k": asked.times}
+    numbers = quotient("ef", one.epsilon)
     pure = asked.times * one.epsilon <= asked.epsilon
-    if asked.verified and pure and asked.times > 1 and e:
+    if asked.verified and pure and asked.times > 1 and one.epsilon:
         return _list([(one, asked.times)], asked)  # of all bits, each chosen by the answers before
     if asked.verified == pure and (pure or not asked.delta):
-        return asked.write("randomized response, pure", numbers | _pure(asked))
-    return asked.write("randomized response", numbers | asked.claim | asked.precision())
+        return asked.write("randomized response, pure", numbers)
+    return asked.write("randomized response", numbers | asked.precision())
 
 
 def _pair(asked: Verdicted, pair: TwoLaws) -> str:
@@ -263,12 +248,4 @@ def _pair(asked: Verdicted, pair: TwoLaws) -> str:
     ways = len(pair.p) ** min(asked.times, 100)
     if ways > _MOST_WAYS:
         return pair_on_grid(asked, pair)
-    listed = columns(pair)
-    numbers: Numbers = {**listed, "k": asked.times, **asked.claim, **asked.precision()}
-    return asked.write("pair of tables", numbers)
-
-
-def _pure(asked: Verdicted) -> dict[str, int]:
-    """The claim's numbers; what is refuted at delta = 0 leaves delta out."""
-    claim = asked.claim
-    return claim if asked.verified else {name: claim[name] for name in "ab"}
+    return asked.write("pair of tables", {**columns(pair), **asked.precision()})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -18,10 +19,9 @@ from string import Formatter
 
 from ...common.content_cache import default_cache
 from ...exact import OutOfTimeError, ParameterError
-from .coq import CoqError, run, run_program
+from .coq import CoqError, compiled, run, run_program, sources
 from .form import OF_A_USE, Form
 from .forms import FORMS
-from .library import compiled, sources
 
 PROGRAM = "exactdp-kernel"
 _NEEDS = "`make kernel-checker` builds it (apt install coq ocaml-nox libzarith-ocaml-dev)"
@@ -94,7 +94,7 @@ def forms_text() -> str:
     for place, form in enumerate(FORMS.values()):
         parts: list[str] = []
         for fixed, name, _, _ in Formatter().parse(form.template):
-            parts += [f"Text {_quoted(fixed)}"] if fixed else []
+            parts += [f"Text {json.dumps(fixed)}"] if fixed else []
             if name is not None:
                 size = OF_A_USE.get(f"list_{name.lower()}", (1, ""))[0]
                 parts.append(
@@ -122,11 +122,6 @@ def _real(statement: str) -> str:
 def _quotient(found: re.Match[str]) -> str:
     bottom = "1" if found[2] is None else f"IZR {{{found[2]}}}"
     return f"(IZR {{{found[1]}}} / {bottom})"
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'
 
 
 def _driver() -> str:
@@ -157,20 +152,9 @@ def build() -> Path:
             raise CoqError(f"the checks are not extracted: {outcome.message}")
         (folder / "forms.ml").write_text(forms_text(), encoding="utf-8")
         (folder / "checker.ml").write_text(_driver(), encoding="utf-8")
-        parts = ["checks.mli", "checks.ml", "forms.ml", "checker.ml"]
-        command = [
-            "ocamlfind",
-            "ocamlopt",
-            "-O3",
-            "-package",
-            "zarith,unix,str",
-            "-linkpkg",
-            "-w",
-            "-a",
-        ]
-        asked = subprocess.run(
-            [*command, *parts, "-o", PROGRAM], cwd=folder, capture_output=True, text=True
-        )
+        command = ["ocamlfind", "ocamlopt", "-O3", "-package", "zarith,unix,str", "-linkpkg"]
+        command += ["-w", "-a", "checks.mli", "checks.ml", "forms.ml", "checker.ml", "-o", PROGRAM]
+        asked = subprocess.run(command, cwd=folder, capture_output=True, text=True)
         if asked.returncode:
             raise CoqError(f"the native checker does not compile: {asked.stderr.strip()[-300:]}")
         kept().mkdir(parents=True, exist_ok=True)

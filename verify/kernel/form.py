@@ -163,8 +163,16 @@ class Form:
         return f"{self.words(numbers)} {says} {claimed}{scope}"
 
 
-def ratio(numbers: Numbers, top: str, bottom: str) -> str:
-    """A quotient of two of the numbers, as text; a form may have 0/1 for good."""
-    n, d = (numbers.get(name, default) for name, default in ((top, 0), (bottom, 1)))
+def fraction(numbers: Numbers, top: str, bottom: str) -> Fraction:
+    """A quotient of two of the numbers; a form may have 0/1 for good."""
+    n, d = numbers.get(top, 0), numbers.get(bottom, 1)
     assert isinstance(n, int) and isinstance(d, int)
-    return f"{n}/0" if d == 0 else decimal_text(Fraction(n, d))
+    return Fraction(n, d)
+
+
+def ratio(numbers: Numbers, top: str, bottom: str) -> str:
+    """The same as text, of a denominator of 0 too."""
+    try:
+        return decimal_text(fraction(numbers, top, bottom))
+    except ZeroDivisionError:
+        return f"{numbers.get(top, 0)}/0"

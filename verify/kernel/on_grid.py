@@ -6,11 +6,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from ...exact.roots import first_met
 from ..checker.binomial import Binomial
 from ..checker.laws import DiscreteGaussian, Skellam
 from ..checker.mechanisms import Additive, TwoLaws
-from .form import Numbers
-from .verdicted import NotWrittenError, Verdicted, bits, columns, unknown
+from .verdicted import NotWrittenError, Verdicted, bits, columns, quotient, unknown
 
 MOST_OUTCOMES = 100_000
 _MOST_POINTS = 6_000  # of the product of all uses
@@ -29,33 +29,32 @@ def on_grid(asked: Verdicted, noise: Additive) -> str:
             "--coq: no theorem of such noise used more than once but what is verified at a delta"
         )
     far = _far(asked)
-    last = _last(law, far)
+    last = last_outcome(law, far)
     if last + moved > MOST_OUTCOMES:
-        raise NotWrittenError(f"--coq: no theorem of noise on more than {MOST_OUTCOMES:,} outcomes")
+        raise too_wide()
     hints = _hints(asked, far, moved / math.sqrt(_variance(law)), _loss(law, last, moved))
-    numbers = {"k": asked.times, "s": moved, **asked.claim, **hints}
+    numbers = {"s": moved, "l": last, **hints}
     if isinstance(law, Binomial):
         return asked.write("fair bits, K uses", numbers | {"t": law.trials})
     if isinstance(law, DiscreteGaussian):
-        t, u = law.sigma2.as_integer_ratio()
-        return asked.write("discrete Gaussian, K uses", numbers | {"t": t, "u": u, "l": last})
-    t, u = (law.variance / 2).as_integer_ratio()
+        return asked.write("discrete Gaussian, K uses", numbers | quotient("tu", law.sigma2))
     width = far + bits(last) + 10
-    weights = {"q": width, "o": far_ratio(law, last, width), "l": last}
-    return asked.write("Skellam, K uses", numbers | weights | {"t": t, "u": u})
+    weights = {"q": width, "o": far_ratio(law, last, width)}
+    return asked.write("Skellam, K uses", numbers | weights | quotient("tu", law.variance / 2))
 
 
 def pair_on_grid(asked: Verdicted, pair: TwoLaws) -> str:
     """(epsilon, delta) of a user's own pair of laws, verified."""
-    if not (asked.verified and asked.delta and asked.epsilon):
-        raise _too_many()
-    finite = [(p, q, math.log(p / q)) for p, q in zip(pair.p, pair.q, strict=True) if p and q]
+    possible = asked.verified and asked.delta and asked.epsilon
+    sides = zip(pair.p, pair.q, strict=True) if possible else ()
+    finite = [(p, q, math.log(p / q)) for p, q in sides if p and q]
     if not finite:
-        raise _too_many()
+        raise NotWrittenError(
+            "--coq: no theorem of so many sequences of outcomes but what is verified"
+        )
     one = math.sqrt(sum(float(max(p, q)) * loss**2 for p, q, loss in finite))
     hints = _hints(asked, _far(asked), one, max(abs(loss) for _, _, loss in finite))
-    given: Numbers = {**columns(pair), "k": asked.times, **asked.claim, **hints}
-    return asked.write("pair of tables, on a grid", given)
+    return asked.write("pair of tables, on a grid", {**columns(pair), **hints})
 
 
 def _far(asked: Verdicted) -> int:
@@ -86,16 +85,8 @@ def _hints(asked: Verdicted, far: int, one: float, loss: float) -> dict[str, int
     units = far + bits(below + above) + bits(asked.times)
     r = far + 2 * bits(asked.epsilon) + 2 * bits(far)
     p = max(2 * r + 16, units + 2 * math.ceil(loss / _LN2) + bits(cells) + 10)
-    return {
-        "m": m,
-        "g": units,
-        "e": cells,
-        "f": 2 * cells,
-        "h": below,
-        "j": above,
-        "r": r,
-        "p": p,
-    }
+    grid = {"m": m, "g": units, "e": cells, "f": 2 * cells, "h": below, "j": above}
+    return grid | {"r": r, "p": p}
 
 
 def far_ratio(law: Skellam, last: int, width: int) -> int:
@@ -106,7 +97,7 @@ def far_ratio(law: Skellam, last: int, width: int) -> int:
         start += 1
         narrowed += 2 * math.asinh(start / v)
     if start > MOST_OUTCOMES:
-        raise NotWrittenError(f"--coq: no theorem of noise on more than {MOST_OUTCOMES:,} outcomes")
+        raise too_wide()
     return start
 
 
@@ -116,15 +107,11 @@ def _variance(law: Skellam | DiscreteGaussian | Binomial) -> float:
     return float(law.variance if isinstance(law, Skellam) else law.sigma2)
 
 
-def _last(law: Skellam | DiscreteGaussian | Binomial, far: int) -> int:
+def last_outcome(law: Skellam | DiscreteGaussian | Binomial, far: int) -> int:
     """How far from the middle outcomes lie that are not lost in so many bits."""
     if isinstance(law, Binomial):
         return min((law.trials + 1) // 2, math.isqrt(math.ceil(law.trials * far * _LN2 / 2)) + 1)
-    low, high = 0, MOST_OUTCOMES
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if law.rough(middle) > far * _LN2 else (middle + 1, high)
-    return low
+    return first_met(lambda k: law.rough(k) > far * _LN2, -1, MOST_OUTCOMES)
 
 
 def _loss(law: Skellam | DiscreteGaussian | Binomial, last: int, moved: int) -> float:
@@ -142,7 +129,6 @@ def _too_near() -> NotWrittenError:
     )
 
 
-def _too_many() -> NotWrittenError:
-    return NotWrittenError(
-        "--coq: no theorem of so many sequences of outcomes but what is verified"
-    )
+def too_wide() -> NotWrittenError:
+    """What to say of noise that is too wide."""
+    return NotWrittenError(f"--coq: no theorem of noise on more than {MOST_OUTCOMES:,} outcomes")

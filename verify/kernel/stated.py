@@ -1,4 +1,7 @@
-"""A theorem read back: the uses and the claim that it is about, as certificates say it."""
+"""A theorem read back: the uses and the claim that it is about, as certificates say it.
+
+And what is proved and says nothing: of any noise whatever, or of what nobody runs.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Law, Skellam
 from ..checker.mechanisms import Additive, Mechanism, Response, Sampled, TwoLaws, Vector
 from ..checker.reach import Reach
 from ..checker.reading import Statement
-from .form import Form, Numbers
+from .form import Form, Numbers, fraction
 from .words import grouped, is_number
 
 
@@ -31,40 +34,73 @@ def stated(form: Form, numbers: Numbers, neighbours: str = "replace") -> Stateme
             uses = tuple((_of_eleven(*each[1:]), each[0]) for each in grouped(numbers, "U", 11))
         else:
             uses = ((_mechanism(form, numbers), _whole(numbers, "k", 1)),)
-        epsilon, delta = _ratio(numbers, "a", "b"), _ratio(numbers, "n", "d")
-        order = _ratio(numbers, "c", "o") if form.kind == "rdp" else Fraction(0)
+        epsilon, delta = fraction(numbers, "a", "b"), fraction(numbers, "n", "d")
+        order = fraction(numbers, "c", "o") if form.kind == "rdp" else Fraction(0)
     except ZeroDivisionError:
         uses, epsilon, delta, order = (), Fraction(0), Fraction(0), Fraction(0)
     verdict = "VERIFIED" if form.verified else "REFUTED"
     anything = (Fraction(0), Fraction(0))  # a theorem measures nothing
-    if form.kind == "zcdp":
-        return Statement(uses, "zcdp", {"rho": epsilon}, verdict, anything, None)
-    if form.kind == "rdp":
-        at = {"order": order, "epsilon": epsilon}
-        return Statement(uses, "rdp", at, verdict, anything, None)
-    said = {"epsilon": epsilon, "delta": delta}
-    return Statement(uses, "approx", said, verdict, anything, None)
+    claims = {
+        "zcdp": {"rho": epsilon},
+        "rdp": {"order": order, "epsilon": epsilon},
+        "approx": {"epsilon": epsilon, "delta": delta},
+    }
+    return Statement(uses, form.kind, claims[form.kind], verdict, anything, None)
+
+
+def vacuity(said: Statement) -> str | None:
+    """Why what is VERIFIED says nothing of any noise; None where it says something.
+
+    What is REFUTED breaks an inequality at some event: it always says something.
+    """
+    if said.verdict != "VERIFIED":
+        return None
+    if said.numbers.get("delta", 0) >= 1:
+        return "at a delta of 1 or more it holds of any mechanism"
+    if not any(times for _, times in said.uses):
+        return "nothing is used"
+    reasons = [_idle(mechanism) for mechanism, times in said.uses if times]
+    return None if None in reasons else reasons[0]
+
+
+def _idle(mechanism: Mechanism) -> str | None:
+    """Why what comes out tells nothing of the data, or is not there."""
+    match mechanism:
+        case Sampled(rate=0) | Vector(rate=0):
+            return "nobody takes part"
+        case Sampled():
+            return _idle(mechanism.mechanism)
+        case Additive(sensitivity=0):
+            return "the sensitivity is 0: neighbours have the same answer"
+        case Additive(modulus=0):
+            return "there are no values mod 0"
+        case Additive(modulus=1):
+            return "mod 1 all values are 0"
+        case Vector(reach=Reach(l2=l2, l1=l1)) if any(each and each < 1 for each in (l2, l1)):
+            return "the sensitivity is below 1: neighbours have the same answer"
+        case Response(epsilon=0, delta=0):
+            return "randomized response of epsilon 0 has no regard for its bit"
+        case TwoLaws() if mechanism.p == mechanism.q:
+            return "both laws of the pair are the same"
+    return None
 
 
 def _mechanism(form: Form, numbers: Numbers) -> Mechanism:
+    if "two_tables" in form.statement:
+        return TwoLaws(_table(numbers, "A"), _table(numbers, "B"), Fraction(0))
+    if "esponse" in form.statement:
+        return Response(fraction(numbers, "e", "f"), Fraction(0))
     law: Law
-    match form.module:
-        case "DiscreteLaplace" | "Lattice" | "ListSums":
-            law = DiscreteLaplace(_ratio(numbers, "t", "u"))
-        case "DiscreteGaussian" | "Concentrated" | "GaussianUses":
-            law = DiscreteGaussian(_ratio(numbers, "t", "u"))
-        case "Skellam" | "SkellamUses":
-            law = Skellam(2 * _ratio(numbers, "t", "u"))
-        case "Binomial":
-            law = Binomial(_whole(numbers, "t"), _ratio(numbers, "u", "v"))
-        case "BinomialTail" | "BinomialUses":
-            law = Binomial(_whole(numbers, "t"), Fraction(1, 2))
-        case "RandomizedResponse" | "ResponseUses" | "RenyiPairs" if not form.given:
-            return Response(_ratio(numbers, "e", "f"), Fraction(0))
-        case "Pairs" | "RenyiPairs" | "PairUses":
-            return TwoLaws(_table(numbers, "A"), _table(numbers, "B"), Fraction(0))
-        case other:
-            raise AssertionError(f"no mechanism of {other}")
+    if "binomial" in form.statement:
+        fair = "u" not in numbers
+        chance = Fraction(1, 2) if fair else fraction(numbers, "u", "v")
+        law = Binomial(_whole(numbers, "t"), chance)
+    elif "skellam" in form.statement:
+        law = Skellam(2 * fraction(numbers, "t", "u"))
+    elif "discrete_gaussian" in form.statement:
+        law = DiscreteGaussian(fraction(numbers, "t", "u"))
+    else:
+        law = DiscreteLaplace(fraction(numbers, "t", "u"))
     # `m` is a modulus where the statement has one, elsewhere a hint
     modulus = _whole(numbers, "m") if "noise_mod_dp" in form.statement else None
     return Additive(law, _whole(numbers, "s", 1), modulus)
@@ -98,11 +134,6 @@ def _whole(numbers: Numbers, name: str, default: int | None = None) -> int:
     number = numbers.get(name, default)
     assert isinstance(number, int)
     return number
-
-
-def _ratio(numbers: Numbers, top: str, bottom: str) -> Fraction:
-    """A quotient of two of the numbers; a form may have 0/1 for good."""
-    return Fraction(_whole(numbers, top, 0), _whole(numbers, bottom, 1))
 
 
 def _table(numbers: Numbers, name: str) -> tuple[Fraction, ...]:

@@ -12,12 +12,10 @@ from attrs import evolve, field, frozen
 from ...common.regular_file import read_at_most
 from ..checker.expected import ANYTHING, Expected, difference
 from ..checker.scenarios import NEIGHBOURS
-from .coq import CoqError, run
+from .coq import CoqError, compiled, required_by, run
 from .form import FormError
 from .forms import recognise
-from .library import compiled, required_by
-from .stated import stated
-from .vacuous import vacuity
+from .stated import stated, vacuity
 from .words import digest
 
 LARGEST = 20_000_000  # bytes of a file

@@ -45,12 +45,6 @@ class Verdicted:
     verified: bool
     room: Fraction
 
-    @property
-    def claim(self) -> dict[str, int]:
-        """The claim's numbers, as the forms name them."""
-        (a, b), (n, d) = self.epsilon.as_integer_ratio(), self.delta.as_integer_ratio()
-        return {"a": a, "b": b, "n": n, "d": d}
-
     def precision(self, far: int = 0) -> dict[str, int]:
         """How often exp is squared, and to how many bits it is known: its error is about 2^-r.
 
@@ -58,16 +52,28 @@ class Verdicted:
         """
         near = bits(1 / self.room) + 20 if self.room else FAR_BITS
         rare = bits(1 / self.delta) if self.delta else 0
-        squarings = max(LEAST_BITS, near) + rare + 2 * bits(self.epsilon) + bits(self.times) + far
-        return {"r": squarings, "p": 2 * squarings + 16}
+        return squared(
+            max(LEAST_BITS, near) + rare + 2 * bits(self.epsilon) + bits(self.times) + far
+        )
 
     def write(self, name: str, numbers: Numbers) -> str:
-        """The file of this form, of this verdict."""
+        """The file of this form, of this verdict, with its claim and uses where it names them."""
         form = FORMS[f"{name}, {'VERIFIED' if self.verified else 'REFUTED'}"]
+        a_b, n_d = quotient("ab", self.epsilon), quotient("nd", self.delta)
         try:
-            return form.write(numbers)
+            return form.write({"k": self.times, **a_b, **n_d, **numbers})
         except FormError as error:
             raise NotWrittenError(f"--coq: no theorem: {error}") from error
+
+
+def quotient(names: str, value: Fraction) -> dict[str, int]:
+    """Its numerator and denominator by two letters."""
+    return dict(zip(names, value.as_integer_ratio(), strict=True))
+
+
+def squared(times: int) -> dict[str, int]:
+    """exp by so many squarings, with as many bits as lose nothing in these."""
+    return {"r": times, "p": 2 * times + 16}
 
 
 def columns(pair: TwoLaws) -> dict[str, list[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 
 from .form import Numbers, ratio
@@ -10,67 +11,51 @@ from .form import Numbers, ratio
 _SHORT = 60  # characters of a list that is said in full
 
 
-def noise(law: Callable[[Numbers], str]) -> Callable[[Numbers], str]:
+LAPLACE = "discrete Laplace noise of scale {t/u}"
+REDUCED = f"{LAPLACE}, seen mod {{m}},"
+GAUSSIAN = "discrete Gaussian noise of sigma2 {t/u}"
+SKELLAM = "Skellam noise (the difference of two Poisson counts of mean {t/u})"
+BINOMIAL = "binomial noise of {t} trials with probability {u/v}"
+FAIR = "binomial noise of {t} trials with probability 1/2"
+_QUERY, _BIT = "an integer query of sensitivity {s} plus", "by randomized response (epsilon {e/f})"
+_USES = ", used {k} times on the same data,"
+
+
+def filled(text: str, numbers: Numbers) -> str:
+    """A text with numbers in place of their letters, and quotients, as {t/u}."""
+
+    def written(found: re.Match[str]) -> str:
+        name, bottom = found.groups()
+        number = numbers[name]
+        if bottom:
+            return ratio(numbers, name, bottom)
+        return f"{number:,}" if name == "k" else str(number)
+
+    return re.sub(r"\{(\w)(?:/(\w))?\}", written, text)
+
+
+def _words(once: str, several: str = "") -> Callable[[Numbers], str]:
+    """Another text where there are several uses."""
+    return lambda numbers: filled(once if numbers.get("k", 1) == 1 else several, numbers)
+
+
+def noise(law: str, sensitivity: str = "{s}") -> Callable[[Numbers], str]:
     """An integer query plus noise of this law."""
-    return lambda numbers: (
-        f"an integer query of sensitivity {numbers.get('s', 1)} plus {law(numbers)}"
-    )
+    return _words(f"{_QUERY} {law}".replace("{s}", sensitivity))
 
 
-def uses(numbers: Numbers) -> str:
-    """How often, where it is more than once."""
-    return f", used {numbers['k']:,} times on the same data," if numbers["k"] != 1 else ""
-
-
-def laplace_law(numbers: Numbers) -> str:
-    """Discrete Laplace noise."""
-    return f"discrete Laplace noise of scale {ratio(numbers, 't', 'u')}"
-
-
-def answers(law: Callable[[Numbers], str]) -> Callable[[Numbers], str]:
+def answers(law: str) -> Callable[[Numbers], str]:
     """Queries, each chosen by the answers before, plus noise of this law."""
-    return lambda numbers: (
-        noise(law)(numbers)
-        if numbers["k"] == 1
-        else f"a sequence of {numbers['k']:,} integer queries of sensitivity {numbers['s']}, each "
-        f"chosen by the answers before, plus {law(numbers)},"
-    )
+    each = "integer queries of sensitivity {s}, each chosen by the answers before"
+    return _words(f"{_QUERY} {law}", f"a sequence of {{k}} {each}, plus {law},")
 
 
-@noise
-def reduced(numbers: Numbers) -> str:
-    """A query plus discrete Laplace noise, seen mod m."""
-    return f"discrete Laplace noise of scale {ratio(numbers, 't', 'u')}, seen mod {numbers['m']},"
-
-
-def gaussian_law(numbers: Numbers) -> str:
-    """Discrete Gaussian noise."""
-    return f"discrete Gaussian noise of sigma2 {ratio(numbers, 't', 'u')}"
-
-
-def skellam_law(numbers: Numbers) -> str:
-    """Skellam noise."""
-    mean = ratio(numbers, "t", "u")
-    return f"Skellam noise (the difference of two Poisson counts of mean {mean})"
-
-
-def binomial_law(numbers: Numbers) -> str:
-    """Binomial noise."""
-    chance = ratio(numbers, "u", "v") if "u" in numbers else "1/2"
-    return f"binomial noise of {numbers['t']} trials with probability {chance}"
-
-
-def response(numbers: Numbers) -> str:
-    """Randomized response, used K times."""
-    return f"randomized response (epsilon {ratio(numbers, 'e', 'f')}){uses(numbers)}"
-
-
-def bits(numbers: Numbers) -> str:
-    """Bits, each chosen by the answers before."""
-    each = f"by randomized response (epsilon {ratio(numbers, 'e', 'f')})"
-    if numbers["k"] == 1:
-        return f"a bit {each}"
-    return f"a sequence of {numbers['k']:,} bits {each}, each chosen by the answers before,"
+response = _words(
+    "randomized response (epsilon {e/f})", f"randomized response (epsilon {{e/f}}){_USES}"
+)
+bits = _words(
+    f"a bit {_BIT}", f"a sequence of {{k}} bits {_BIT}, each chosen by the answers before,"
+)
 
 
 def pair(numbers: Numbers) -> str:
@@ -79,14 +64,14 @@ def pair(numbers: Numbers) -> str:
     assert not (isinstance(a, int) or isinstance(b, int))
     return (
         f"two distributions on {len(a):,} outcomes, proportional to {_weights('list_a', a)} and to "
-        f"{_weights('list_b', b)}, either way round{uses(numbers)}"
+        f"{_weights('list_b', b)}, either way round{_words('', _USES)(numbers)}"
     )
 
 
 def _weights(name: str, weights: Sequence[int]) -> str:
     text = _text(weights)
-    said = f"[{text}]" if len(text) <= _SHORT else f"SHA-256 {digest(weights)}"
-    return f"{name} ({len(weights):,} numbers, {said})"
+    shown = f"[{text}]" if len(text) <= _SHORT else f"SHA-256 {digest(weights)}"
+    return f"{name} ({len(weights):,} numbers, {shown})"
 
 
 def digest(numbers: Sequence[int]) -> str:
@@ -107,39 +92,36 @@ def grouped(numbers: Numbers, name: str, size: int) -> list[tuple[int, ...]]:
 
 def listed(numbers: Numbers) -> str:
     """A list of uses."""
-    said = []
+    each = []
     for k, t, u, s in grouped(numbers, "W", 4):
-        if s:
-            law = noise(laplace_law)({"t": t, "u": u, "s": s})
-        else:
-            law = f"a bit by randomized response (epsilon {ratio({'t': t, 'u': u}, 'u', 't')})"
-        said.append(f"{law} {k:,} times")
-    return f"{', then '.join(said) or 'nothing'}, each chosen by the answers before,"
+        one = f"{_QUERY} {LAPLACE}" if s else f"a bit {_BIT}"
+        each.append(f"{filled(one, {'t': t, 'u': u, 's': s, 'e': u, 'f': t})} {k:,} times")
+    return f"{', then '.join(each) or 'nothing'}, each chosen by the answers before,"
 
 
 def vectors(numbers: Numbers) -> str:
     """A list of discrete Gaussian noise on numbers and vectors."""
-    said = [_vector(*nine) for nine in grouped(numbers, "V", 9)]
-    return f"{', then '.join(said)}, each chosen by the answers before,"
+    each = [_vector(*nine) for nine in grouped(numbers, "V", 9)]
+    return f"{', then '.join(each)}, each chosen by the answers before,"
 
 
 def sampled(numbers: Numbers) -> str:
     """The same of Poisson-sampled users."""
-    said = [
+    each = [
         f"{_vector(k, *rest)} on users of whom each takes part with probability "
-        f"{ratio({'x': x, 'y': y}, 'x', 'y')}"
+        + filled("{x/y}", {"x": x, "y": y})
         for k, x, y, *rest in grouped(numbers, "U", 11)
     ]
     others = "each chosen by the answers before, where neighbours have one user more or less,"
-    return f"{', then '.join(said)}, {others}"
+    return f"{', then '.join(each)}, {others}"
 
 
 def _vector(k: int, t: int, u: int, c: int, e: int, p: int, q: int, m: int, n: int) -> str:
-    law = gaussian_law({"t": t, "u": u})
+    law = filled(GAUSSIAN, {"t": t, "u": u})
     if is_number(c, p, m, n):
         return f"an integer query of sensitivity {m} plus {law} {k:,} times"
     bounds = [
-        f"{name} at most {ratio({'x': x, 'y': y}, 'x', 'y')}"
+        filled(f"{name} at most {{x/y}}", {"x": x, "y": y})
         for name, x, y in (("l2", c, e), ("l1", p, q), ("linf", m, 1))
         if x
     ]

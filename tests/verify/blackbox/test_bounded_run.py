@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from exactdp.verify.blackbox.bounded_run import bounded_run
+from exactdp.verify.blackbox.sampler import bounded_run
 
 
 def python(code):

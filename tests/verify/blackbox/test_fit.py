@@ -21,8 +21,7 @@ from exactdp.mechanisms import (
 )
 from exactdp.mechanisms.additive import papers
 from exactdp.verify.blackbox import SampleVerdict, fit
-from exactdp.verify.blackbox.bins import EXPECTED, bins_of
-from exactdp.verify.blackbox.fit import _fit, _log_p_values
+from exactdp.verify.blackbox.fit import EXPECTED, _fit, _log_p_values, bins_of
 
 VIOLATION, NONE = SampleVerdict.VIOLATION, SampleVerdict.NONE
 

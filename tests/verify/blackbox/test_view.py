@@ -7,7 +7,7 @@ import pytest
 
 from exactdp import ApproxDP, PureDP
 from exactdp.verify.blackbox import SampleVerdict, audit_sampler
-from exactdp.verify.blackbox.view import View, float_at, lowest_bits, ordered
+from exactdp.verify.blackbox.event import View, float_at, lowest_bits, ordered
 
 VIOLATION, NONE = SampleVerdict.VIOLATION, SampleVerdict.NONE
 FLOATS = [

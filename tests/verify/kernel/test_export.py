@@ -15,8 +15,8 @@ from exactdp.verify import audit, parse_claim
 from exactdp.verify.certificate import certificate_of
 from exactdp.verify.checker.reading import read
 from exactdp.verify.kernel import NotWrittenError, theorem_in, theorem_of
+from exactdp.verify.kernel.coq import sources
 from exactdp.verify.kernel.forms import FORMS, FormError, recognise
-from exactdp.verify.kernel.library import sources
 
 LAPLACE = """\
 (* exactdp theorem, version 1: discrete Laplace, pure, VERIFIED *)

@@ -12,8 +12,8 @@ from kernel_mutants import compare, written
 from exactdp import time_limit
 from exactdp.cli.main import main
 from exactdp.verify.kernel import extracted
+from exactdp.verify.kernel.coq import compiled, sources
 from exactdp.verify.kernel.forms import FORMS, FormError, recognise
-from exactdp.verify.kernel.library import compiled, sources
 from exactdp.verify.kernel.stated import stated
 from exactdp.verify.kernel.theorem import ALLOWED, axioms_in
 

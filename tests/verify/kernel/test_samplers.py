@@ -8,7 +8,7 @@ from proved_samplers import CASES, Counted, build, compare, own
 
 from exactdp import time_limit
 from exactdp.mechanisms.samplers import SeededBits
-from exactdp.verify.kernel.library import compiled
+from exactdp.verify.kernel.coq import compiled
 from exactdp.verify.kernel.theorem import ALLOWED, axioms_in
 
 THEOREMS = ("uniform", "coin", "coin_exp", "laplace", "gaussian")

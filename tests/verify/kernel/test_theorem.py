@@ -16,12 +16,10 @@ from exactdp.cli.main import main
 from exactdp.verify import parse_claim
 from exactdp.verify.kernel import CoqError, check_theorem
 from exactdp.verify.kernel import theorem as kernel_theorem
-from exactdp.verify.kernel.coq import Run
+from exactdp.verify.kernel.coq import Run, compiled, sources
 from exactdp.verify.kernel.forms import FORMS, recognise
-from exactdp.verify.kernel.library import compiled, sources
-from exactdp.verify.kernel.stated import stated
+from exactdp.verify.kernel.stated import stated, vacuity
 from exactdp.verify.kernel.theorem import ALLOWED, axioms_in
-from exactdp.verify.kernel.vacuous import vacuity
 
 with_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="needs coqc")
 GENERAL = (

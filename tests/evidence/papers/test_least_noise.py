@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 from exactdp import Enclosure, UndecidedError
+from exactdp.evidence.papers.appendix_i import least_noise
 from exactdp.exact import refine
 from exactdp.exact.number import ball
-from exactdp.verify.claims.appendix_i import least_noise
 
 WIDTH = Fraction(1, 10**6)
 

@@ -9,8 +9,8 @@ from mpmath import mpf
 
 from exactdp import Enclosure, ParameterError
 from exactdp.accounting import compose
-from exactdp.verify.claims import appendix_i
-from exactdp.verify.claims.appendix_i import (
+from exactdp.evidence.papers import appendix_i
+from exactdp.evidence.papers.appendix_i import (
     advanced_share,
     discrete_gaussian,
     noise_per_batch,

@@ -13,46 +13,50 @@ balls, never by hand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, TypeAlias
 
 import sympy
-from attrs import frozen
 from flint import arb, arb_series
 
+from ...exact.enclosure import Enclosure, UndecidedError
 from ...exact.number import ExactInput, ParameterError, ball, exact, whole
-from ...exact.precision import working_precision
-from .finding import NotProvedError
+from ...exact.precision import refine, working_precision
 
-__all__ = ["NotProvedError", "Proof", "prove_equal", "proved_positive"]
-__all__ += ["proved_positive_beyond", "total_pieces"]
+Figures: TypeAlias = Mapping[str, Any]  # by name: a number, an enclosure, a text, a list of Figures
 
 BITS = 128
-PIECES = 20_000
+_MOST_PIECES = 20_000
+_NARROW = Fraction(1, 10**18)
 
 
-@frozen
-class Proof:
-    """The range [low, high] on which an inequality was proved, and the number of pieces it took."""
-
-    low: Fraction
-    high: Fraction
-    pieces: int
+class NotProvedError(ArithmeticError):
+    """A step is false, or what was tried does not suffice to prove it."""
 
 
-class _Piece(NamedTuple):
-    low: Fraction
-    high: Fraction
+def require(certain: bool | None, otherwise: str) -> None:
+    """Raise NotProvedError unless this is certain; None is not."""
+    if certain is not True:
+        raise NotProvedError(otherwise)
 
-    @property
-    def middle(self) -> Fraction:
-        return (self.low + self.high) / 2
 
-    def ball(self) -> arb:
-        """A ball that contains the whole piece."""
-        hull: arb = ball(self.low).union(ball(self.high))
-        return hull
+def figure(compute: Callable[[], arb]) -> Enclosure:
+    """Enclose a number to 18 digits."""
+    return refine(compute, width=_NARROW)
+
+
+def certain(compute: Callable[[], arb]) -> bool:
+    """Is the number positive (True) or negative (False)? For certain.
+
+    Raises UndecidedError where the highest precision allowed cannot tell it from zero.
+    """
+    found = refine(
+        compute, width=Fraction(0), enough=lambda gap: gap.greater_than(0) is not None
+    ).greater_than(0)
+    if found is None:
+        raise UndecidedError("a comparison stayed open at the highest precision allowed")
+    return found
 
 
 def proved_positive(
@@ -61,10 +65,8 @@ def proved_positive(
     high: ExactInput,
     *,
     derivative: Callable[[arb], arb] | None = None,
-    bits: int = BITS,
-    pieces: int = PIECES,
-) -> Proof:
-    """Prove function(x) > 0 for every real x in the closed interval [low, high].
+) -> int:
+    """Prove function(x) > 0 for every real x in [low, high]; how many pieces it took.
 
     derivative: of the function; where given, the mean value form f(c) + f'(X) (X - c), which
     contains f(X) by the mean value theorem, is tried as well. It saves pieces where f is small.
@@ -73,34 +75,29 @@ def proved_positive(
     start, end = exact(low, "low"), exact(high, "high")
     if start > end:
         raise ParameterError(f"high must be at least low, got {float(start)} and {float(end)}")
-
-    def is_positive(piece: _Piece) -> bool:
-        x, centre = piece.ball(), ball(piece.middle)
-        if function(x) > 0:
-            return True
-        return derivative is not None and bool(function(centre) + derivative(x) * (x - centre) > 0)
-
-    pending, done = [_Piece(start, end)], 0
-    with working_precision(whole(bits, "bits", at_least=32)):
+    pending, done = [(start, end)], 0
+    with working_precision(BITS):
         while pending:
-            piece = pending.pop()
-            if not is_positive(piece):
-                _refuse_hopeless(function, piece, done + len(pending), bits, pieces)
-                pending += [_Piece(piece.middle, piece.high), _Piece(piece.low, piece.middle)]
+            left, right = pending.pop()
+            middle = (left + right) / 2
+            x, centre = ball(left).union(ball(right)), ball(middle)  # x contains the whole piece
+            if function(x) > 0 or (
+                derivative is not None and function(centre) + derivative(x) * (x - centre) > 0
+            ):
+                done += 1
                 continue
-            done += 1
-    return Proof(start, end, done)
+            near, value = f"near {float(middle):.12g}", function(centre)
+            require(not value <= 0, f"not positive {near}: {value}")
+            require(done + len(pending) < _MOST_PIECES, f"too many pieces {near}")
+            size = max(abs(left), abs(right), Fraction(1))
+            require((right - left) * 2**BITS >= size, f"{BITS} bits do not suffice {near}")
+            pending += [(middle, right), (left, middle)]
+    return done
 
 
 def proved_positive_beyond(
-    function: Callable[[arb_series], arb_series],
-    touch: ExactInput,
-    far: ExactInput,
-    *,
-    order: int,
-    bits: int = BITS,
-    pieces: int = PIECES,
-) -> Proof:
+    function: Callable[[arb_series], arb_series], touch: ExactInput, far: ExactInput, *, order: int
+) -> int:
     """Prove f(x) > 0 for every x between `touch` (excluded) and `far` (included; on either side).
 
     f and its derivatives below `order` vanish at `touch`. That is the caller's to prove (a symbolic
@@ -120,31 +117,12 @@ def proved_positive_beyond(
         coefficient: arb = function(arb_series([x, 1], prec=length))[order]
         return sign * coefficient
 
-    with working_precision(whole(bits, "bits", at_least=32)):
+    with working_precision(BITS):
         at_touch = function(arb_series([ball(start), 1], prec=length))
         for j in range(order):
-            if not at_touch[j].contains(0):
-                raise NotProvedError(f"the derivative of order {j} at {start} is {at_touch[j]}")
-    return proved_positive(highest, min(start, end), max(start, end), bits=bits, pieces=pieces)
-
-
-def _refuse_hopeless(
-    function: Callable[[arb], arb], piece: _Piece, used: int, bits: int, pieces: int
-) -> None:
-    """Raise where the middle is a counterexample, or the search has gone on for too long."""
-    value = function(ball(piece.middle))
-    if value <= 0:
-        raise NotProvedError(f"not positive: at {float(piece.middle):.12g} it is {value}")
-    if used >= pieces:
-        raise NotProvedError(f"{pieces} pieces do not suffice near {float(piece.middle):.12g}")
-    size = max(abs(piece.low), abs(piece.high), Fraction(1))
-    if (piece.high - piece.low) * Fraction(2) ** bits < size:
-        raise NotProvedError(f"{bits} bits do not suffice near {float(piece.middle):.12g}")
-
-
-def total_pieces(proofs: Iterable[Proof]) -> int:
-    """How many pieces they took together."""
-    return sum(proof.pieces for proof in proofs)
+            vanishes = at_touch[j].contains(0)
+            require(vanishes, f"the derivative of order {j} at {start} is {at_touch[j]}")
+    return proved_positive(highest, min(start, end), max(start, end))
 
 
 def prove_equal(left: sympy.Expr, right: sympy.Expr) -> None:

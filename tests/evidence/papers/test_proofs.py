@@ -1,13 +1,11 @@
 """True statements are proved, false ones never: also where the constant is off by very little."""
 
-from fractions import Fraction
-
 import pytest
 import sympy
 from flint import arb, arb_series
 
 from exactdp import ParameterError
-from exactdp.verify.claims.proofs import (
+from exactdp.evidence.papers.proofs import (
     NotProvedError,
     prove_equal,
     proved_positive,
@@ -16,8 +14,7 @@ from exactdp.verify.claims.proofs import (
 
 
 def test_a_true_inequality_is_proved_on_the_whole_range() -> None:
-    proof = proved_positive(lambda x: x.exp() - 1 - x / 2, "0.001", 10)
-    assert proof.low == Fraction(1, 1000) and proof.high == 10 and proof.pieces > 1
+    assert proved_positive(lambda x: x.exp() - 1 - x / 2, "0.001", 10) > 1
 
 
 def test_a_minimum_of_1e_9_is_proved_and_a_minimum_of_minus_1e_9_refused() -> None:
@@ -38,14 +35,14 @@ def test_a_minimum_of_1e_9_is_proved_and_a_minimum_of_minus_1e_9_refused() -> No
 
 
 def test_a_single_point_is_a_range() -> None:
-    assert proved_positive(lambda x: x, 1, 1).pieces == 1
+    assert proved_positive(lambda x: x, 1, 1) == 1
     with pytest.raises(NotProvedError):
         proved_positive(lambda x: x - 1, 1, 1)
 
 
 def test_nan_proves_nothing() -> None:
     with pytest.raises(NotProvedError):
-        proved_positive(lambda x: x.log() + 10, -1, 1, pieces=50)
+        proved_positive(lambda x: x.log() + 10, -1, 1)
 
 
 def cosh(x: arb_series) -> arb_series:

@@ -15,7 +15,7 @@ from pages import claims as page
 
 from exactdp.cli.main import main
 
-WRITTEN = (Path(__file__).parents[3] / "docs" / "claims.md").read_text(encoding="utf-8")
+WRITTEN = (Path(__file__).parents[2] / "docs" / "claims.md").read_text(encoding="utf-8")
 SLOW = {"D-lem3", "D-lem4", "D-appI", "S-thmA1-privacy", "V-gaussians"}  # seconds
 
 

@@ -1,1 +1,0 @@
-"""The papers' statements as checks that can be run."""
