@@ -20,29 +20,32 @@ from fractions import Fraction
 from attrs import frozen
 
 from ..accounting.composition.composed import compose
-from ..common.suggest import one_of
+from ..common.suggest import meant, one_of
 from ..exact.number import ParameterError, decimal_text, exact, whole
+from ..mechanisms.additive.vector import vector
 from ..mechanisms.fields.schema import Calibrated
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
+from ..mechanisms.laws.families import FAMILIES
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.pairs.pair import FinitePair
-from ..mechanisms.sampled import Sampled
+from ..mechanisms.sampled import Sampled, sampling_rate
 from ..mechanisms.specs.catalogue import entries
 from ..mechanisms.specs.spec import Values, built, parse, read_name
 from .audit import audit
 from .calibration import MOST_NOISE, Family
-from .gaussian_order import gaussian_order
 from .guarantee import Guarantee
-from .order import Cover, Monotone
+from .monotone import Cover, gaussian_order
 
 __all__ = ["Chosen", "calibrated_names", "choose"]
 
 _ROUNDS = " (exactdp protocol federated:... --target finds the least noise of a round)"
 _LARGEST = (10_000, 1000)  # epsilons, of which the keys allow one
-_MIXED = Monotone("a report of less epsilon is one of more that is mixed with noise, user by user")
+_MIXED = Cover.monotone(
+    "a report of less epsilon is one of more that is mixed with noise, user by user"
+)
 _MORE_NOISE = "more noise is a post-processing of less, also where users are sampled"
-_USES = Monotone("fewer releases are more of which some are dropped")
-_RATE = Monotone(
+_USES = Cover.monotone("fewer releases are more of which some are dropped")
+_RATE = Cover.monotone(
     "sampling at a lower rate is a post-processing: outputs replaced at random by what is released "
     "without the user"
 )
@@ -63,6 +66,8 @@ _OTHERS = {
 }
 _MOST_USES, _LEAST_RATE = 10**9, Fraction(1, 10**18)
 _NORMS = {"sensitivity", "l2", "l1", "linf"}
+_OF_VECTORS = ("l2", "l1", "dimension", "rounding", "poisson")
+_BY_L2, _BY_L1 = ("skellam", "discrete-gaussian"), "discrete-laplace"  # where their l1 is given
 # What may be done with noise that is added: more of it stays a post-processing of less.
 _ADDED = {*_NORMS, "dimension", "rounding", "modulus"}
 _ADDED |= {"neighbours", "poisson", "fixed-size", "allocation"}
@@ -97,14 +102,26 @@ def choose(
     poisson: str | None = None,
     find: str | None = None,
     option: str = "--",
+    **norms: str | None,
 ) -> Chosen:
     """Read NAME. Raises ParameterError, in one line, for anything that cannot be calibrated.
 
-    times, poisson: None where they are not given. option: what stands before their names in errors.
+    times, poisson: None where they are not given. norms: l2, l1, dimension and rounding, of
+    vectors; so are these where NAME names a norm and little besides. option: what stands before
+    all their names in errors.
     """
     name, values = read_name(text, "NAME")
     options = {"sensitivity": sensitivity, "poisson": poisson}
     extra = {key: value for key, value in options.items() if value is not None}
+    given = {key: value for key, value in norms.items() if value is not None}
+    if given.keys() & {"l2", "l1"} or (_is_vector(name, values) and find is None):
+        for key, other in {"sensitivity": sensitivity, "find": find}.items():
+            if other is not None:
+                norm = "l1" if "l1" in given else "l2"
+                raise ParameterError(f"{option}{key} must not be given with {option}{norm}")
+        return _vectors(name, values, given | extra, times or 1)
+    for key in given:
+        raise ParameterError(f"{option}{key} is for vectors: give {option}l2 or {option}l1 as well")
     if find == "epsilon0" or (find is None and name in _REPORTS):
         return _largest_report(name, values, extra, option)
     if find == "threshold":
@@ -139,6 +156,58 @@ def choose(
 
     typed = tuple(f"{key}={value}" for key, value in keys.items())
     return Chosen(_family(kind, keys, build, looked, times), name, typed[:fixed], typed[fixed:])
+
+
+def _is_vector(name: str, values: Values) -> bool:
+    """Are the keys those of vectors, and no others?"""
+    if name not in (*_BY_L2, _BY_L1) or not values.keys() & {"l2", "l1"}:
+        return False
+    return values.keys() <= {*_OF_VECTORS, "neighbours"}
+
+
+def _vectors(name: str, values: Values, given: Values, times: int) -> Chosen:
+    """Integer vectors with noise of this name in each coordinate; rounded, they are real ones."""
+    for key in values:
+        if key in given:
+            raise ParameterError(f"{name}: {key} must not be given twice")
+        if key not in (*_OF_VECTORS, "neighbours"):
+            raise ParameterError(
+                f"{name}: {key[:40]!r} does not go with a norm beside NAME{meant(key, _OF_VECTORS)}"
+                "; write the norm in NAME as well"
+            )
+    typed = {**values, **given}
+    names = (*_BY_L2, _BY_L1) if "l1" in typed else _BY_L2
+    if name not in names:
+        raise ParameterError(
+            f"NAME must be {' or '.join(names)} for vectors, got {name[:40]!r}{meant(name, names)}"
+        )
+    rate = sampling_rate(typed.pop("poisson", 1))
+    rounding = typed.get("rounding")
+    if rounding is not None and ("l2" not in typed or "l1" in typed):
+        raise ParameterError("rounding is for vectors of a norm l2, and no l1")
+    if rounding is not None and "dimension" not in typed:
+        raise ParameterError("rounding needs the dimension, in which the norm grows")
+    # of a sampled or rounded vector a user is added or removed
+    neighbours = "replace" if rounding is None and rate == 1 else "add-remove"
+    if typed.get("neighbours", neighbours) != neighbours:
+        raise ParameterError(f"{name}: neighbours must be {neighbours} of these vectors")
+    keys = {key: decimal_text(exact(typed[key], key)) for key in _OF_VECTORS[:3] if key in typed}
+    keys |= {} if neighbours == "replace" else {"neighbours": neighbours}
+    keys |= {} if rounding is None else {"rounding": rounding}
+    keys |= {} if rate == 1 else {"poisson": decimal_text(rate)}
+    kind = FAMILIES[name].calibrated
+    assert kind is not None
+
+    def build(value: Fraction) -> Mechanism:
+        return built(name, {kind.parameter: str(value), **keys})
+
+    one = vector(build(Fraction(1)))
+    if one is None or one.is_one_number:
+        raise ParameterError("one coordinate of the vector moves only: give its sensitivity")
+    start = float(one.reach.largest_square * times * rate**2)
+    cover = None if kind.proof is None else Cover.monotone(kind.proof)
+    family = Family(kind.parameter, build, start, order=lambda *_: cover, by_bracket=True)
+    return Chosen(family, name, (), tuple(f"{key}={value}" for key, value in keys.items()))
 
 
 def _checked(name: str, sensitivity: str | None, poisson: str | None, option: str) -> Values:
@@ -206,7 +275,7 @@ def _family(
 
     def order(claim: Guarantee, uses: int) -> Cover | None:
         if kind.proof is not None and not more:
-            return Monotone(kind.proof)
+            return Cover.monotone(kind.proof)
         if terms is None or keys.keys() - {*kind.defaults, "sensitivity"}:
             return None
         return gaussian_order(terms, int(moved), claim, uses)
@@ -240,7 +309,7 @@ def _least_threshold(name: str, given: Values) -> Chosen:
             raise ParameterError(
                 f"every threshold meets the target, from the sensitivity {decimal_text(least)} on"
             )
-        return Monotone("at a higher threshold what lies below it is withheld besides")
+        return Cover.monotone("at a higher threshold what lies below it is withheld besides")
 
     fixed = tuple(f"{key}={value}" for key, value in given.items())
     build(least)  # bad values of other keys are refused here
