@@ -217,17 +217,16 @@ def calibrate(
     for key, text in texts.items():
         if not (isinstance(text, str) or (text is None and key != "name")):
             raise ParameterError(f"{key} must be text, got a {type(text).__name__}")
-    given = {"sensitivity": sensitivity, "poisson": poisson, "find": find, "l2": l2, "l1": l1}
-    given |= {"dimension": dimension, "rounding": rounding}
-    given = {key: value for key, value in given.items() if value is not None}
+    options = {"sensitivity": sensitivity, "poisson": poisson, "find": find, "l2": l2, "l1": l1}
+    options |= {"dimension": dimension, "rounding": rounding}
+    options = {key: str(value) for key, value in options.items() if value is not None}
     if isinstance(name, Family):
-        for key in given:
+        for key in options:
             raise ParameterError(f"{key} must not be given: the family has its own")
         family = name
     else:
         count = None if times is None else whole(times, "times", at_least=1, at_most=10**9)
-        texts = {"sensitivity": None} | {key: str(value) for key, value in given.items()}
-        family = choose(name, times=count, option="", **texts).family
+        family = choose(name, times=count, option="", **{"sensitivity": None} | options).family
     return _calibrate(family, target, 1 if times is None else times)
 
 

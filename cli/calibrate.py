@@ -184,18 +184,8 @@ def _unfinished(asked: dict[str, Any], target: str, unfinished: UnfinishedError)
 
 
 def _show(chosen: Chosen, found: Calibration, target: str) -> Iterator[Part]:
-    edges = {edge.value: edge for edge in (found.least, found.from_on)}.values()
-    audits = [
-        (value, audit)
-        for edge in edges
-        for value, audit in ((edge.value, edge.verified), (edge.neighbour, edge.refuted))
-    ]
-    measured = "tightest"
-    if isinstance(found, VectorCalibration):
-        measured = "measured"
-        if found.failing is not None and found.failing[0] != found.neighbour:
-            audits.append(found.failing)
-    rows = [(decimal_text(value), audit.verdict.name, audit.told) for value, audit in audits]
+    rows = [(decimal_text(value), audit.verdict.name, audit.told) for value, audit in found.audits]
+    measured = "measured" if isinstance(found, VectorCalibration) else "tightest"
     yield {"mechanism": chosen.spec(found.value), "target": target}
     yield Table((found.parameter, "", measured), rows)
     if isinstance(found, VectorCalibration):

@@ -171,17 +171,25 @@ class Calibration(Rows):
     def refuted(self) -> Audit:
         return self.least.refuted
 
+    @property
+    def audits(self) -> list[tuple[Fraction, Audit]]:
+        """The values on both sides of each edge, least first."""
+        edges = {edge.value: edge for edge in (self.from_on, self.least)}
+        return [
+            one
+            for edge in reversed(edges.values())
+            for one in ((edge.value, edge.verified), (edge.neighbour, edge.refuted))
+        ]
+
     def rows(self) -> list[dict[str, object]]:
         """The values on both sides of each edge, least first: value, verdict and measured."""
-        edges = {edge.value: edge for edge in (self.from_on, self.least)}
         return [
             {
                 self.parameter: decimal_text(value),
                 "verdict": found.verdict.name,
                 "measured": found.measured,
             }
-            for edge in reversed(edges.values())
-            for value, found in ((edge.value, edge.verified), (edge.neighbour, edge.refuted))
+            for value, found in self.audits
         ]
 
     def __repr__(self) -> str:
@@ -199,6 +207,12 @@ class VectorCalibration(Calibration):
     """
 
     failing: tuple[Fraction, Audit] | None
+
+    @property
+    def audits(self) -> list[tuple[Fraction, Audit]]:
+        """The least, its neighbour, and what is refuted besides."""
+        other = self.failing is not None and self.failing[0] != self.neighbour
+        return [*super().audits, *([self.failing] if self.failing and other else [])]
 
     @property
     def below(self) -> Audit:
@@ -296,7 +310,7 @@ def _by_verdicts(costs: Costs) -> Calibration:
         family.refuse(costs.claim, bool(met), "met by" if met else "verified for", beside)
 
     def unrefuted(value: Fraction, met: bool | None) -> None:
-        family.refuse(costs.claim, bool(met), "not refuted for" if met else "refuted for")
+        family.refuse(costs.claim, True, "not refuted for")  # what is verified is not refuted
 
     grid = Grid(_LOWEST, family.largest, 6, _VERDICTS_APART, rounding=ROUND_FLOOR)
     grid = _HALVED if family.is_whole else grid

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ..accounting.composition.composed import compose
 from ..common.suggest import meant, one_of
@@ -25,10 +25,9 @@ from ..exact.number import ParameterError, decimal_text, exact, whole
 from ..mechanisms.additive.vector import vector
 from ..mechanisms.fields.schema import Calibrated
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
-from ..mechanisms.laws.families import FAMILIES
 from ..mechanisms.mechanism import Mechanism
 from ..mechanisms.pairs.pair import FinitePair
-from ..mechanisms.sampled import Sampled, sampling_rate
+from ..mechanisms.sampled import Sampled
 from ..mechanisms.specs.catalogue import entries
 from ..mechanisms.specs.spec import Values, built, parse, read_name
 from .audit import audit
@@ -111,17 +110,18 @@ def choose(
     all their names in errors.
     """
     name, values = read_name(text, "NAME")
-    options = {"sensitivity": sensitivity, "poisson": poisson}
-    extra = {key: value for key, value in options.items() if value is not None}
-    given = {key: value for key, value in norms.items() if value is not None}
-    if given.keys() & {"l2", "l1"} or (_is_vector(name, values) and find is None):
-        for key, other in {"sensitivity": sensitivity, "find": find}.items():
-            if other is not None:
-                norm = "l1" if "l1" in given else "l2"
-                raise ParameterError(f"{option}{key} must not be given with {option}{norm}")
-        return _vectors(name, values, given | extra, times or 1)
-    for key in given:
+    norms = {key: value for key, value in norms.items() if value is not None}
+    vectors = bool(norms.keys() & {"l2", "l1"}) or (find is None and _is_vector(name, values))
+    if vectors:
+        _check_vectors(name, values, norms)
+    for key in () if vectors else norms:
         raise ParameterError(f"{option}{key} is for vectors: give {option}l2 or {option}l1 as well")
+    for key, other in {"sensitivity": sensitivity, "find": find}.items() if vectors else ():
+        if other is not None:
+            norm = "l1" if "l1" in norms else "l2"
+            raise ParameterError(f"{option}{key} must not be given with {option}{norm}")
+    options = {"sensitivity": sensitivity, "poisson": poisson, **norms}
+    extra = {key: value for key, value in options.items() if value is not None}
     if find == "epsilon0" or (find is None and name in _REPORTS):
         return _largest_report(name, values, extra, option)
     if find == "threshold":
@@ -143,7 +143,9 @@ def choose(
         raise ParameterError(f"{name}: {looked!r} is what is looked for: it must not be given")
     keys = {**kind.defaults, **merged}
     fixed = len(keys) - len(extra)
-    if name in _CONTINUOUS:
+    if vectors:
+        fixed, keys = 0, _vector_keys(name, keys)
+    elif name in _CONTINUOUS:
         plain = not keys.keys() - {"sensitivity", "poisson", "neighbours", kind.parameter}
         fixed, keys = 0, _continuous_keys(keys, looked) if plain else keys
     elif "neighbours" not in keys and (looked == "poisson" or "poisson" in keys):
@@ -154,8 +156,13 @@ def choose(
     def build(value: Fraction) -> Mechanism:
         return built(name, keys if looked == "times" else {**keys, looked: str(value)})
 
+    family = _family(kind, keys, build, looked, times)
+    if vectors:
+        family = evolve(family, by_bracket=True)
+        if (one := vector(build(Fraction(1)))) is None or one.is_one_number:
+            raise ParameterError("one coordinate of the vector moves only: give its sensitivity")
     typed = tuple(f"{key}={value}" for key, value in keys.items())
-    return Chosen(_family(kind, keys, build, looked, times), name, typed[:fixed], typed[fixed:])
+    return Chosen(family, name, typed[:fixed], typed[fixed:])
 
 
 def _is_vector(name: str, values: Values) -> bool:
@@ -165,49 +172,35 @@ def _is_vector(name: str, values: Values) -> bool:
     return values.keys() <= {*_OF_VECTORS, "neighbours"}
 
 
-def _vectors(name: str, values: Values, given: Values, times: int) -> Chosen:
-    """Integer vectors with noise of this name in each coordinate; rounded, they are real ones."""
+def _check_vectors(name: str, values: Values, norms: Values) -> None:
+    """Is this noise for vectors, and what the spec says of them of theirs? norms: besides."""
     for key in values:
-        if key in given:
-            raise ParameterError(f"{name}: {key} must not be given twice")
         if key not in (*_OF_VECTORS, "neighbours"):
             raise ParameterError(
                 f"{name}: {key[:40]!r} does not go with a norm beside NAME{meant(key, _OF_VECTORS)}"
                 "; write the norm in NAME as well"
             )
-    typed = {**values, **given}
+    typed = values.keys() | norms
     names = (*_BY_L2, _BY_L1) if "l1" in typed else _BY_L2
     if name not in names:
         raise ParameterError(
             f"NAME must be {' or '.join(names)} for vectors, got {name[:40]!r}{meant(name, names)}"
         )
-    rate = sampling_rate(typed.pop("poisson", 1))
-    rounding = typed.get("rounding")
-    if rounding is not None and ("l2" not in typed or "l1" in typed):
+    if {"rounding", "l1"} <= typed:
         raise ParameterError("rounding is for vectors of a norm l2, and no l1")
-    if rounding is not None and "dimension" not in typed:
-        raise ParameterError("rounding needs the dimension, in which the norm grows")
+
+
+def _vector_keys(name: str, typed: Values) -> dict[str, str]:
+    """Of integer vectors with noise of this name in each coordinate; rounded, of real ones."""
+    keys = {key: decimal_text(exact(typed[key], key)) for key in _OF_VECTORS[:3] if key in typed}
+    rate = decimal_text(exact(typed.get("poisson", "1"), "poisson"))
+    kept = {"rounding": typed["rounding"]} if "rounding" in typed else {}
+    kept |= {} if rate == "1" else {"poisson": rate}
     # of a sampled or rounded vector a user is added or removed
-    neighbours = "replace" if rounding is None and rate == 1 else "add-remove"
+    neighbours = "add-remove" if kept else "replace"
     if typed.get("neighbours", neighbours) != neighbours:
         raise ParameterError(f"{name}: neighbours must be {neighbours} of these vectors")
-    keys = {key: decimal_text(exact(typed[key], key)) for key in _OF_VECTORS[:3] if key in typed}
-    keys |= {} if neighbours == "replace" else {"neighbours": neighbours}
-    keys |= {} if rounding is None else {"rounding": rounding}
-    keys |= {} if rate == 1 else {"poisson": decimal_text(rate)}
-    kind = FAMILIES[name].calibrated
-    assert kind is not None
-
-    def build(value: Fraction) -> Mechanism:
-        return built(name, {kind.parameter: str(value), **keys})
-
-    one = vector(build(Fraction(1)))
-    if one is None or one.is_one_number:
-        raise ParameterError("one coordinate of the vector moves only: give its sensitivity")
-    start = float(one.reach.largest_square * times * rate**2)
-    cover = None if kind.proof is None else Cover.monotone(kind.proof)
-    family = Family(kind.parameter, build, start, order=lambda *_: cover, by_bracket=True)
-    return Chosen(family, name, (), tuple(f"{key}={value}" for key, value in keys.items()))
+    return keys | ({"neighbours": neighbours} if kept else {}) | kept
 
 
 def _checked(name: str, sensitivity: str | None, poisson: str | None, option: str) -> Values:
@@ -294,15 +287,13 @@ def _family(
 
 def _least_threshold(name: str, given: Values) -> Chosen:
     """Of counts per key with this noise: the keys of the spec but for its threshold."""
-    if "threshold" in given:
-        raise ParameterError(f"{name}: threshold is what is looked for")
-    _check_name(name, {"threshold"}, "a threshold")
+    fixed, with_threshold = _spelt(name, given, "threshold", {"threshold"}, "a threshold")
     least = exact(given.get("sensitivity", "1"), "sensitivity", above=0)
 
     def build(value: Fraction) -> Mechanism:
         if value < least:  # refused: one user's part of a count would be released for certain
             return Sampled(FinitePair(("with", "without"), (1, 0), (0, 1)))
-        return parse(f"{name}:{','.join((*fixed, f'threshold={value}'))}").mechanism
+        return with_threshold(value)
 
     def order(claim: Guarantee, uses: int) -> Cover | None:
         if audit(compose((build(least), uses)), claim).verified:
@@ -311,7 +302,6 @@ def _least_threshold(name: str, given: Values) -> Chosen:
             )
         return Cover.monotone("at a higher threshold what lies below it is withheld besides")
 
-    fixed = tuple(f"{key}={value}" for key, value in given.items())
     build(least)  # bad values of other keys are refused here
     start = max(10.0, 10 * float(least))
     family = Family("threshold", build, start, is_whole=True, order=order, halved=True)
@@ -322,21 +312,32 @@ def _largest_report(name: str, values: Values, given: Values, option: str) -> Ch
     """Of users' own reports, shuffled or not: the keys of the spec but for its epsilon."""
     if given:
         raise ParameterError(f"{option}sensitivity and {option}poisson do not go with epsilon0")
-    _check_name(name, {"epsilon", "shuffled"}, "an epsilon0")
-    if "epsilon" in values:
-        raise ParameterError(f"{name}: epsilon is what is looked for")
+    fixed, build = _spelt(name, values, "epsilon", {"epsilon", "shuffled"}, "an epsilon0")
     if name == "subset-selection" and "size" not in values:
         raise ParameterError("subset-selection: size must be given: the best one jumps")
-    fixed = tuple(f"{key}={value}" for key, value in values.items())
-
-    def build(value: Fraction) -> Mechanism:
-        return parse(f"{name}:{','.join((*fixed, f'epsilon={value}'))}").mechanism
-
     build(Fraction(1))  # bad values of other keys are refused here
     family = Family(
         "epsilon", build, falls=False, order=lambda *_: _MIXED, largest=_largest(build), halved=True
     )
     return Chosen(family, name, fixed)
+
+
+def _spelt(
+    name: str, given: Values, looked: str, keys: set[str], what: str
+) -> tuple[tuple[str, ...], Callable[[Fraction], Mechanism]]:
+    """The keys that are fixed, as they are spelt, and the mechanism with a value of this one.
+
+    keys: that names of such a family allow; what: they are looked for, in words.
+    """
+    names = [each for each, one in entries().items() if keys <= one.keys.keys()]
+    if name not in names:
+        raise ParameterError(
+            f"NAME must be one of {', '.join(names)} to find {what}, got {name[:40]!r}"
+        )
+    if looked in given:
+        raise ParameterError(f"{name}: {looked} is what is looked for")
+    fixed = tuple(f"{key}={value}" for key, value in given.items())
+    return fixed, lambda value: parse(f"{name}:{','.join((*fixed, f'{looked}={value}'))}").mechanism
 
 
 def _largest(build: Callable[[Fraction], Mechanism]) -> Fraction:
@@ -346,11 +347,3 @@ def _largest(build: Callable[[Fraction], Mechanism]) -> Fraction:
             build(Fraction(value))
             return Fraction(value)
     return Fraction(_LARGEST[-1])
-
-
-def _check_name(name: str, keys: set[str], what: str) -> None:
-    names = [each for each, one in entries().items() if keys <= one.keys.keys()]
-    if name not in names:
-        raise ParameterError(
-            f"NAME must be one of {', '.join(names)} to find {what}, got {name[:40]!r}"
-        )

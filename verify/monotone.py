@@ -156,6 +156,13 @@ class _Thresholds:
     epsilon: Fraction
     gap: Fraction | None = None
 
+    def ways(self, low: Fraction, side: int) -> list[_Thresholds]:
+        """For every s from `low` on: those of one law, with epsilon on the safe side; and these."""
+        if (gap := _gap(self.count, low, 1)) is None:
+            return [self]
+        one = evolve(self, epsilon=self.epsilon + side * 2 * gap, gap=gap)
+        return [one] if gap < _NEGLIGIBLE else [one, self]
+
     def best(self, sigma2: Fraction) -> int:
         level = Fraction(self.moved, 2) - self.epsilon * self.count * sigma2 / self.moved
         return math.ceil(level) - 1
@@ -222,36 +229,26 @@ def _profile(
             sums = _Thresholds(n * times, d * times, claim.epsilon)
             if far is None:
                 return bool(sums.below(near) > bound)
-            gap = _gap(sums.count, far, 1)
-            if gap is not None:
-                wide = evolve(sums, epsilon=claim.epsilon + 2 * gap, gap=gap)
-                found = (-ball(gap)).exp() * wide.least(far, near)
-                if found > bound or gap < _NEGLIGIBLE:
-                    return bool(found > bound)
-            return bool(sums.least(far, near) > bound)
-        each, scale = _gap(n, near, times), n
+            ways = ((way, ball(-(way.gap or 0)).exp()) for way in sums.ways(far, 1))
+            return any(factor * way.least(far, near) > bound for way, factor in ways)
+        lost, scale = _gap(n, near, times), n
         if far is None:
             parts, extra = divmod(d, n)
             squares = extra * (parts + 1) ** 2 + (n - extra) * parts**2
             if _enveloped(near, times * squares, claim.epsilon) <= bound:
                 return True
-            if each is None:
+            if lost is None:
                 return False
-            found = _enveloped(n * near, times * d**2, claim.epsilon - 2 * each)
-            return bool(ball(each).exp() * found <= bound)
+            found = _enveloped(n * near, times * d**2, claim.epsilon - 2 * lost)
+            return bool(ball(lost).exp() * found <= bound)
         if d % n == 0:
-            each, scale = Fraction(0), 1
+            lost, scale = Fraction(0), 1
         low, high = scale * near, scale * far
-        if each is None or high > _LARGEST:
+        if lost is None or high > _LARGEST:
             return False
-        sums = _Thresholds(n * times // scale, d * times, claim.epsilon - 2 * each)
-        gap = _gap(sums.count, low, 1)
-        if gap is not None:
-            wide = evolve(sums, epsilon=sums.epsilon - 2 * gap, gap=gap)
-            found = ball(each + gap).exp() * wide.largest(low, high)
-            if found <= bound or gap < _NEGLIGIBLE:
-                return bool(found <= bound)
-        return bool(ball(each).exp() * sums.largest(low, high) <= bound)
+        sums = _Thresholds(n * times // scale, d * times, claim.epsilon - 2 * lost)
+        ways = ((way, ball(lost + (way.gap or 0)).exp()) for way in sums.ways(low, -1))
+        return any(factor * way.largest(low, high) <= bound for way, factor in ways)
 
 
 def _renyi(
