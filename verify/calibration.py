@@ -310,7 +310,7 @@ def _by_verdicts(costs: Costs) -> Calibration:
         family.refuse(costs.claim, bool(met), "met by" if met else "verified for", beside)
 
     def unrefuted(value: Fraction, met: bool | None) -> None:
-        family.refuse(costs.claim, True, "not refuted for")  # what is verified is not refuted
+        family.refuse(costs.claim, bool(met), "not refuted for")
 
     grid = Grid(_LOWEST, family.largest, 6, _VERDICTS_APART, rounding=ROUND_FLOOR)
     grid = _HALVED if family.is_whole else grid

@@ -194,13 +194,13 @@ def _vector_keys(name: str, typed: Values) -> dict[str, str]:
     """Of integer vectors with noise of this name in each coordinate; rounded, of real ones."""
     keys = {key: decimal_text(exact(typed[key], key)) for key in _OF_VECTORS[:3] if key in typed}
     rate = decimal_text(exact(typed.get("poisson", "1"), "poisson"))
-    kept = {"rounding": typed["rounding"]} if "rounding" in typed else {}
-    kept |= {} if rate == "1" else {"poisson": rate}
+    besides = {"rounding": typed["rounding"]} if "rounding" in typed else {}
+    besides |= {} if rate == "1" else {"poisson": rate}
     # of a sampled or rounded vector a user is added or removed
-    neighbours = "add-remove" if kept else "replace"
+    neighbours = "add-remove" if besides else "replace"
     if typed.get("neighbours", neighbours) != neighbours:
         raise ParameterError(f"{name}: neighbours must be {neighbours} of these vectors")
-    return keys | ({"neighbours": neighbours} if kept else {}) | kept
+    return keys | ({"neighbours": neighbours} if besides else {}) | besides
 
 
 def _checked(name: str, sensitivity: str | None, poisson: str | None, option: str) -> Values:
