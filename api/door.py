@@ -217,16 +217,17 @@ def calibrate(
     for key, text in texts.items():
         if not (isinstance(text, str) or (text is None and key != "name")):
             raise ParameterError(f"{key} must be text, got a {type(text).__name__}")
-    options = {"sensitivity": sensitivity, "poisson": poisson, "find": find, "l2": l2, "l1": l1}
-    options |= {"dimension": dimension, "rounding": rounding}
-    options = {key: str(value) for key, value in options.items() if value is not None}
+    wanted = {"sensitivity": sensitivity, "poisson": poisson, "find": find, "l2": l2, "l1": l1}
+    wanted |= {"dimension": dimension, "rounding": rounding}
+    options = {key: None if value is None else str(value) for key, value in wanted.items()}
     if isinstance(name, Family):
-        for key in options:
-            raise ParameterError(f"{key} must not be given: the family has its own")
+        for key, value in wanted.items():
+            if value is not None:
+                raise ParameterError(f"{key} must not be given: the family has its own")
         family = name
     else:
         count = None if times is None else whole(times, "times", at_least=1, at_most=10**9)
-        family = choose(name, times=count, option="", **{"sensitivity": None} | options).family
+        family = choose(name, times=count, option="", **options).family
     return _calibrate(family, target, 1 if times is None else times)
 
 

@@ -110,18 +110,18 @@ def choose(
     all their names in errors.
     """
     name, values = read_name(text, "NAME")
+    options = {"sensitivity": sensitivity, "poisson": poisson, **norms}
+    extra = {key: value for key, value in options.items() if value is not None}
     norms = {key: value for key, value in norms.items() if value is not None}
     vectors = bool(norms.keys() & {"l2", "l1"}) or (find is None and _is_vector(name, values))
     if vectors:
-        _check_vectors(name, values, norms)
+        _check_vectors(name, values, extra)
     for key in () if vectors else norms:
         raise ParameterError(f"{option}{key} is for vectors: give {option}l2 or {option}l1 as well")
     for key, other in {"sensitivity": sensitivity, "find": find}.items() if vectors else ():
         if other is not None:
             norm = "l1" if "l1" in norms else "l2"
             raise ParameterError(f"{option}{key} must not be given with {option}{norm}")
-    options = {"sensitivity": sensitivity, "poisson": poisson, **norms}
-    extra = {key: value for key, value in options.items() if value is not None}
     if find == "epsilon0" or (find is None and name in _REPORTS):
         return _largest_report(name, values, extra, option)
     if find == "threshold":
@@ -172,15 +172,15 @@ def _is_vector(name: str, values: Values) -> bool:
     return values.keys() <= {*_OF_VECTORS, "neighbours"}
 
 
-def _check_vectors(name: str, values: Values, norms: Values) -> None:
-    """Is this noise for vectors, and what the spec says of them of theirs? norms: besides."""
+def _check_vectors(name: str, values: Values, extra: Values) -> None:
+    """Are the keys of the spec, and those besides, of vectors, and is this noise for them?"""
     for key in values:
         if key not in (*_OF_VECTORS, "neighbours"):
             raise ParameterError(
                 f"{name}: {key[:40]!r} does not go with a norm beside NAME{meant(key, _OF_VECTORS)}"
                 "; write the norm in NAME as well"
             )
-    typed = values.keys() | norms
+    typed = values.keys() | extra.keys()
     names = (*_BY_L2, _BY_L1) if "l1" in typed else _BY_L2
     if name not in names:
         raise ParameterError(

@@ -96,8 +96,9 @@ def _enveloped(audit: Audit, uses: Sequence[Use]) -> Iterator[tuple[Audit, Hints
 def _number(use: Use) -> AdditiveNoise | None:
     """One number with such noise."""
     one = getattr(use.mechanism, "mechanism", use.mechanism)
-    is_one = isinstance(one, AdditiveNoise) and not isinstance(one.law, Binomial)
-    return one if is_one and _is_wide(one) else None
+    if not isinstance(one, AdditiveNoise) or isinstance(one.law, Binomial):
+        return None
+    return one if _is_wide(one) else None
 
 
 def _is_wide(one: AdditiveNoise | VectorNoise) -> bool:
