@@ -40,12 +40,6 @@ from .verify import certify as _certify
 from .verify.certificate import Certificate, certificate_of, check_in_time
 from .verify.checker import SECONDS, Outcome
 from .verify.families import choose
-from .verify.vector_calibration import (
-    VectorCalibration,
-    calibrate_vector,
-    choose_vector,
-    is_vector,
-)
 
 _NOT_IN_TIME = Outcome(False, "the time allowed is over", undecided=True)
 
@@ -191,7 +185,7 @@ def calibrate(
     l1: ExactInput | None = None,
     dimension: ExactInput | None = None,
     rounding: str | None = None,
-) -> Calibration | VectorCalibration:
+) -> Calibration:
     """The least noise that meets a target: verified, and a value 1e-9 smaller refuted.
 
     At most 1e-6 smaller, where the cost is not known so narrowly.
@@ -223,28 +217,17 @@ def calibrate(
     for key, text in texts.items():
         if not (isinstance(text, str) or (text is None and key != "name")):
             raise ParameterError(f"{key} must be text, got a {type(text).__name__}")
-    norms = {"l2": l2, "l1": l1, "dimension": dimension, "rounding": rounding}
-    vectors = not isinstance(name, Family) and is_vector(name)
-    if l2 is not None or l1 is not None or (vectors and find is None):
-        for key, other in {"sensitivity": sensitivity, "find": find}.items():
-            if other is not None:
-                raise ParameterError(f"{key} must not be given with {'l2' if l1 is None else 'l1'}")
-        if isinstance(name, Family):
-            raise ParameterError("l2 and l1 must not be given: the family has its own")
-        chosen = choose_vector(name, norms | {"poisson": poisson})
-        return calibrate_vector(chosen, target, 1 if times is None else times)
-    for key, of in {"dimension": dimension, "rounding": rounding}.items():
-        if of is not None:
-            raise ParameterError(f"{key} is for vectors: give l2 or l1 as well")
+    wanted = {"sensitivity": sensitivity, "poisson": poisson, "find": find, "l2": l2, "l1": l1}
+    wanted |= {"dimension": dimension, "rounding": rounding}
+    options = {key: None if value is None else str(value) for key, value in wanted.items()}
     if isinstance(name, Family):
-        for key, given in {"sensitivity": sensitivity, "poisson": poisson, "find": find}.items():
-            if given is not None:
+        for key, value in wanted.items():
+            if value is not None:
                 raise ParameterError(f"{key} must not be given: the family has its own")
         family = name
     else:
-        moved, chance = (None if one is None else str(one) for one in (sensitivity, poisson))
         count = None if times is None else whole(times, "times", at_least=1, at_most=10**9)
-        family = choose(name, moved, count, chance, find, option="").family
+        family = choose(name, times=count, option="", **options).family
     return _calibrate(family, target, 1 if times is None else times)
 
 

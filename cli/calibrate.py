@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import partial
 from typing import Annotated, Any
 
 import typer
 
+from ..common.moment import now
 from ..common.table import Table
-from ..exact import ParameterError, decimal_text, time_left, time_limit, whole
-from ..verify import Audit, Calibration, Edge, Guarantee, UnfinishedError, parse_claim
+from ..exact import OutOfTimeError, decimal_text, time_left, time_limit, whole
+from ..verify import Audit, Calibration, Edge, UnfinishedError, parse_claim
 from ..verify import calibrate as calibrated
-from ..verify.certificate import is_close_call_in_reach
+from ..verify.calibration import VectorCalibration
+from ..verify.certificate import NotCertifiedError, certificate_of, is_close_call_in_reach
 from ..verify.families import Chosen, calibrated_names, choose
 from ..verify.guarantee import CLAIMS
-from ..verify.vector_calibration import VectorFamily, calibrate_vector, choose_vector, is_vector
-from . import calibrate_vectors, output
+from . import output
 from .options import DEFAULT_TIME, Json, Note, Time, option, read_note, read_time
 from .result import Part, Result, printed
 
@@ -85,19 +85,19 @@ def calibrate(
     allowed = read_time(seconds)
     noted = read_note(note, as_json)
     claim = parse_claim(target)
-    norms = {"l2": l2, "l1": l1, "dimension": dimension, "rounding": rounding}
-    vectors = is_vector(name)
-    for key in ("dimension", "rounding"):
-        if norms[key] is not None and l2 is None and l1 is None and not vectors:
-            raise ParameterError(f"--{key} is for vectors: give --l2 or --l1 as well")
-    if l2 is not None or l1 is not None or (vectors and find is None):
-        for key, value in (("sensitivity", sensitivity), ("find", find)):
-            if value is not None:
-                raise ParameterError(f"--{key} must not be given with --{'l1' if l1 else 'l2'}")
-        family = choose_vector(name, norms | {"poisson": poisson})
-        return _vectors(family, claim, target, uses, allowed, noted)
-    chosen = choose(name, sensitivity, given, poisson, find)
-    asked = {"mechanism": name, "target": target, "times": None if find == "times" else uses}
+    chosen = choose(
+        name,
+        sensitivity,
+        given,
+        poisson,
+        find,
+        l2=l2,
+        l1=l1,
+        dimension=dimension,
+        rounding=rounding,
+    )
+    of = chosen.name if chosen.family.by_bracket else name
+    asked = {"mechanism": of, "target": target, "times": None if find == "times" else uses}
     shown = f"{target}, {uses} releases together" if uses > 1 else target
     try:
         with time_limit(allowed):
@@ -116,46 +116,35 @@ def calibrate(
     )
 
 
-def _vectors(
-    family: VectorFamily, claim: Guarantee, target: str, uses: int, seconds: float, note: str | None
-) -> Result:
-    asked = {"mechanism": family.name, "target": target, "times": uses}
-    shown = f"{target}, {uses} releases together" if uses > 1 else target
-    try:
-        with time_limit(seconds):
-            with output.working(f"calibrating {family.parameter}"):
-                found = calibrate_vector(family, claim, uses)
-            left = time_left()
-    except UnfinishedError as unfinished:
-        return _unfinished(asked, shown, unfinished)
-
-    def data() -> dict[str, Any]:
-        with time_limit(left), output.working("checking the certificate"):
-            proof = calibrate_vectors.certificate(found.verified, note)
-        return asked | calibrate_vectors.told(family, found, proof)
-
-    return Result(data, calibrate_vectors.show(family, found, shown))
-
-
 def _told(chosen: Chosen, found: Calibration, note: str | None) -> dict[str, Any]:
     edge = _edge(chosen, found.least)
     neighbour, least = edge.pop("neighbour"), edge.pop("proof")
+    told = {"parameter": found.parameter, **edge, "certificate": _certificate(found, note)}
+    told |= {"neighbour": neighbour}
+    if isinstance(found, VectorCalibration):
+        failing = None if found.failing is None else _member(chosen, *found.failing)
+        return told | {"failing": failing, "why": found.why}
     from_on = _edge(chosen, found.from_on)
-    return {
-        "parameter": found.parameter,
-        **edge,
-        "certificate": _certificate(found.verified, note),
-        "neighbour": neighbour,
+    return told | {
         "least": {"meaning": _meaning(found, _LEAST)} | least,
         "from_on": {"meaning": _meaning(found, _FROM_ON)} | from_on.pop("proof") | from_on,
     }
 
 
-def _edge(chosen: Chosen, edge: Edge) -> dict[str, Any]:
-    member = partial(calibrate_vectors.tried, chosen.spec)
+def _member(chosen: Chosen, value: Fraction, audit: Audit) -> dict[str, Any]:
+    """A value that was audited."""
     return {
-        **member(edge.value, edge.verified),
-        "neighbour": member(edge.neighbour, edge.refuted),
+        "value": value,
+        "spec": chosen.spec(value),
+        "verdict": audit.verdict.name,
+        "measured": audit.measured,
+    }
+
+
+def _edge(chosen: Chosen, edge: Edge) -> dict[str, Any]:
+    return {
+        **_member(chosen, edge.value, edge.verified),
+        "neighbour": _member(chosen, edge.neighbour, edge.refuted),
         "proof": {"proved": edge.proved, "why": edge.why},
     }
 
@@ -169,9 +158,14 @@ def _meaning(found: Calibration, meaning: tuple[str, str]) -> str:
     return meaning[neighbour > value].format(found.parameter, near)
 
 
-def _certificate(audit: Audit, note: str | None) -> dict[str, Any] | None:
+def _certificate(found: Calibration, note: str | None) -> dict[str, Any] | None:
     """What `exactdp check` proves again; None where that is out of its reach, or too slow."""
-    return calibrate_vectors.certificate(audit, note) if is_close_call_in_reach(audit) else None
+    if not (isinstance(found, VectorCalibration) or is_close_call_in_reach(found.verified)):
+        return None
+    try:
+        return certificate_of(found.verified).noted(note, now()).content
+    except (NotCertifiedError, OutOfTimeError):
+        return None
 
 
 def _unfinished(asked: dict[str, Any], target: str, unfinished: UnfinishedError) -> Result:
@@ -190,11 +184,14 @@ def _unfinished(asked: dict[str, Any], target: str, unfinished: UnfinishedError)
 
 
 def _show(chosen: Chosen, found: Calibration, target: str) -> Iterator[Part]:
-    rows = [
-        (decimal_text(value), audit.verdict.name, audit.told)
-        for edge in {edge.value: edge for edge in (found.least, found.from_on)}.values()
-        for value, audit in ((edge.value, edge.verified), (edge.neighbour, edge.refuted))
-    ]
+    rows = [(decimal_text(value), audit.verdict.name, audit.told) for value, audit in found.audits]
+    measured = "measured" if isinstance(found, VectorCalibration) else "tightest"
+    yield {"mechanism": chosen.spec(found.value), "target": target}
+    yield Table((found.parameter, "", measured), rows)
+    if isinstance(found, VectorCalibration):
+        least = f"{decimal_text(found.value)}, of those that are verified"
+        yield {"least": least, "why": found.why}
+        return
     said: dict[str, str] = {}
     for name, edge, meaning in (
         ("least", found.least, _LEAST),
@@ -204,6 +201,4 @@ def _show(chosen: Chosen, found: Calibration, target: str) -> Iterator[Part]:
         said[name] = what if edge.proved else f"not proved: {what}"
         if edge is found.least or edge.why != found.least.why:
             said[f"why {name}"] = edge.why
-    yield {"mechanism": chosen.spec(found.value), "target": target}
-    yield Table((found.parameter, "", "tightest"), rows)
     yield said

@@ -17,14 +17,13 @@ from ..exact import (
 from ..exact.rounding import to_digits
 from ..mechanisms.additive.vector import VectorNoise
 from ..protocols.federated import Settings, error_bound
-from ..verify import Guarantee
-from ..verify.least_dominated import LeastDominated
+from ..verify import Family, Guarantee
+from ..verify.calibration import Costs
 from .in_time import Figures
 
 _WIDTH = Fraction(1, 1000)
 _DIGITS = 5
 _LEAST_VARIANCE, _LARGEST_VARIANCE = Fraction(1, 10**9), 10**15  # of laws
-_NEAR = 1e-6
 _MOST_BITS = 32
 _ROOM = 2.5  # a bound may take a share of the time that is left: it must not be cut short
 
@@ -80,25 +79,19 @@ def least_deviation(settings: Settings, times: int, claim: Guarantee, risk: Frac
 
     Raises ParameterError where none is verified, or all are.
     """
-    search = LeastDominated(
-        lambda value: settings.with_deviation(value).released(),
-        times,
-        claim,
-        _DIGITS,
-        (_WIDTH,),
-        _NEAR,
-        _ROOM,
-    )
     # of a share, and of the sum of all
-    least = _rooted(_LEAST_VARIANCE, ROUND_CEILING)
-    largest = _rooted(Fraction(_LARGEST_VARIANCE, settings.clients), ROUND_FLOOR)
-    named = f"{decimal_text(least)} and {decimal_text(largest)}"
-    rest = Figures()
-    rest.find(
-        lambda: search.run("local-stddev", settings.deviation, (least, largest), named),
-        None,
+    family = Family(
+        "local-stddev",
+        lambda value: settings.with_deviation(value).released(),
+        float(settings.deviation),
+        least=_rooted(_LEAST_VARIANCE, ROUND_CEILING),
+        largest=_rooted(Fraction(_LARGEST_VARIANCE, settings.clients), ROUND_FLOOR),
+        by_bracket=True,
     )
-    good, bad, refuted, bits = search.good, search.bad, False, None
+    costs = Costs(family, claim, times, _DIGITS, (_WIDTH,), _ROOM)
+    rest = Figures()
+    is_least = rest.find(costs.edges, None) is not None
+    (bad, good), refuted, bits = costs.search.nearest(), False, None
     if bad is not None:
         below = settings.with_deviation(bad).released()
         refuted = Figures().find(lambda: _is_refuted(below, times, claim), False)
@@ -110,8 +103,8 @@ def least_deviation(settings: Settings, times: int, claim: Guarantee, risk: Frac
         "REFUTED" if refuted else "NOT VERIFIED",
         bits,
         not rest.late,
-        search.done,
-        {value: cost.upper for value, cost in search.known.items()},
+        is_least,
+        {value: cost.upper for value, cost in costs.found.items()},
     )
 
 

@@ -25,7 +25,6 @@ from .parts import shown
 from .protocol_sum import FAILURE, LEVELS
 from .result import Part, Result
 
-_LITTLE = 0.3  # seconds of the processor
 _WAYS = {
     "remaining": "Algorithm 3",
     "over_provisioned": "for those left",  # what the paper would have those send

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .audit import Audit, Verdict, audit
     from .calibration import Calibration, Edge, Family, UnfinishedError, calibrate
-    from .gaussian_order import gaussian_order
     from .guarantee import (
         ZCDP,
         ApproxDP,
@@ -25,13 +24,12 @@ if TYPE_CHECKING:
         RenyiDP,
         parse_claim,
     )
-    from .order import FLIPS, Cover, Monotone
+    from .monotone import Cover
     from .protocol import certify
     from .shuffle_noise import LeastNoiseBits, LeastRareBits, least_noise_bits, least_rare_bits
     from .witness import Witness
 
 __all__ = [
-    "FLIPS",
     "ZCDP",
     "ApproxDP",
     "Audit",
@@ -44,7 +42,6 @@ __all__ = [
     "Guarantee",
     "LeastNoiseBits",
     "LeastRareBits",
-    "Monotone",
     "PureDP",
     "RenyiDP",
     "UnfinishedError",
@@ -53,7 +50,6 @@ __all__ = [
     "audit",
     "calibrate",
     "certify",
-    "gaussian_order",
     "least_noise_bits",
     "least_rare_bits",
     "parse_claim",
@@ -62,9 +58,8 @@ __all__ = [
 _HOMES = {  # where each name is from
     ".audit": "Audit Verdict audit",
     ".calibration": "Calibration Edge Family UnfinishedError calibrate",
-    ".gaussian_order": "gaussian_order",
     ".guarantee": "ZCDP ApproxDP Claim GaussianDP Guarantee PureDP RenyiDP parse_claim",
-    ".order": "FLIPS Cover Monotone",
+    ".monotone": "Cover",
     ".protocol": "certify",
     ".shuffle_noise": "LeastNoiseBits LeastRareBits least_noise_bits least_rare_bits",
     ".witness": "Witness",
@@ -73,7 +68,7 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.s
 
 
 class _Package(ModuleType):
-    """This package. `audit` and `gaussian_order` are its functions, not their modules.
+    """This package. `audit` is its function, not the module.
 
     An import leaves each module that it has loaded in its package, under the module's name.
     """

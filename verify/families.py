@@ -17,11 +17,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from ..accounting.composition.composed import compose
-from ..common.suggest import one_of
+from ..common.suggest import meant, one_of
 from ..exact.number import ParameterError, decimal_text, exact, whole
+from ..mechanisms.additive.vector import vector
 from ..mechanisms.fields.schema import Calibrated
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 from ..mechanisms.mechanism import Mechanism
@@ -31,18 +32,19 @@ from ..mechanisms.specs.catalogue import entries
 from ..mechanisms.specs.spec import Values, built, parse, read_name
 from .audit import audit
 from .calibration import MOST_NOISE, Family
-from .gaussian_order import gaussian_order
 from .guarantee import Guarantee
-from .order import Cover, Monotone
+from .monotone import Cover, gaussian_order
 
 __all__ = ["Chosen", "calibrated_names", "choose"]
 
 _ROUNDS = " (exactdp protocol federated:... --target finds the least noise of a round)"
 _LARGEST = (10_000, 1000)  # epsilons, of which the keys allow one
-_MIXED = Monotone("a report of less epsilon is one of more that is mixed with noise, user by user")
+_MIXED = Cover.monotone(
+    "a report of less epsilon is one of more that is mixed with noise, user by user"
+)
 _MORE_NOISE = "more noise is a post-processing of less, also where users are sampled"
-_USES = Monotone("fewer releases are more of which some are dropped")
-_RATE = Monotone(
+_USES = Cover.monotone("fewer releases are more of which some are dropped")
+_RATE = Cover.monotone(
     "sampling at a lower rate is a post-processing: outputs replaced at random by what is released "
     "without the user"
 )
@@ -63,6 +65,8 @@ _OTHERS = {
 }
 _MOST_USES, _LEAST_RATE = 10**9, Fraction(1, 10**18)
 _NORMS = {"sensitivity", "l2", "l1", "linf"}
+_OF_VECTORS = ("l2", "l1", "dimension", "rounding", "poisson")
+_BY_L2, _BY_L1 = ("skellam", "discrete-gaussian"), "discrete-laplace"  # where their l1 is given
 # What may be done with noise that is added: more of it stays a post-processing of less.
 _ADDED = {*_NORMS, "dimension", "rounding", "modulus"}
 _ADDED |= {"neighbours", "poisson", "fixed-size", "allocation"}
@@ -97,14 +101,27 @@ def choose(
     poisson: str | None = None,
     find: str | None = None,
     option: str = "--",
+    **norms: str | None,
 ) -> Chosen:
     """Read NAME. Raises ParameterError, in one line, for anything that cannot be calibrated.
 
-    times, poisson: None where they are not given. option: what stands before their names in errors.
+    times, poisson: None where they are not given. norms: l2, l1, dimension and rounding, of
+    vectors; so are these where NAME names a norm and little besides. option: what stands before
+    all their names in errors.
     """
     name, values = read_name(text, "NAME")
-    options = {"sensitivity": sensitivity, "poisson": poisson}
+    options = {"sensitivity": sensitivity, "poisson": poisson, **norms}
     extra = {key: value for key, value in options.items() if value is not None}
+    norms = {key: value for key, value in norms.items() if value is not None}
+    vectors = bool(norms.keys() & {"l2", "l1"}) or (find is None and _is_vector(name, values))
+    if vectors:
+        _check_vectors(name, values, extra)
+    for key in () if vectors else norms:
+        raise ParameterError(f"{option}{key} is for vectors: give {option}l2 or {option}l1 as well")
+    for key, other in {"sensitivity": sensitivity, "find": find}.items() if vectors else ():
+        if other is not None:
+            norm = "l1" if "l1" in norms else "l2"
+            raise ParameterError(f"{option}{key} must not be given with {option}{norm}")
     if find == "epsilon0" or (find is None and name in _REPORTS):
         return _largest_report(name, values, extra, option)
     if find == "threshold":
@@ -126,7 +143,9 @@ def choose(
         raise ParameterError(f"{name}: {looked!r} is what is looked for: it must not be given")
     keys = {**kind.defaults, **merged}
     fixed = len(keys) - len(extra)
-    if name in _CONTINUOUS:
+    if vectors:
+        fixed, keys = 0, _vector_keys(name, keys)
+    elif name in _CONTINUOUS:
         plain = not keys.keys() - {"sensitivity", "poisson", "neighbours", kind.parameter}
         fixed, keys = 0, _continuous_keys(keys, looked) if plain else keys
     elif "neighbours" not in keys and (looked == "poisson" or "poisson" in keys):
@@ -137,8 +156,51 @@ def choose(
     def build(value: Fraction) -> Mechanism:
         return built(name, keys if looked == "times" else {**keys, looked: str(value)})
 
+    family = _family(kind, keys, build, looked, times)
+    if vectors:
+        family = evolve(family, by_bracket=True)
+        if (one := vector(build(Fraction(1)))) is None or one.is_one_number:
+            raise ParameterError("one coordinate of the vector moves only: give its sensitivity")
     typed = tuple(f"{key}={value}" for key, value in keys.items())
-    return Chosen(_family(kind, keys, build, looked, times), name, typed[:fixed], typed[fixed:])
+    return Chosen(family, name, typed[:fixed], typed[fixed:])
+
+
+def _is_vector(name: str, values: Values) -> bool:
+    """Are the keys those of vectors, and no others?"""
+    if name not in (*_BY_L2, _BY_L1) or not values.keys() & {"l2", "l1"}:
+        return False
+    return values.keys() <= {*_OF_VECTORS, "neighbours"}
+
+
+def _check_vectors(name: str, values: Values, extra: Values) -> None:
+    """Are the keys of the spec, and those besides, of vectors, and is this noise for them?"""
+    for key in values:
+        if key not in (*_OF_VECTORS, "neighbours"):
+            raise ParameterError(
+                f"{name}: {key[:40]!r} does not go with a norm beside NAME{meant(key, _OF_VECTORS)}"
+                "; write the norm in NAME as well"
+            )
+    typed = values.keys() | extra.keys()
+    names = (*_BY_L2, _BY_L1) if "l1" in typed else _BY_L2
+    if name not in names:
+        raise ParameterError(
+            f"NAME must be {' or '.join(names)} for vectors, got {name[:40]!r}{meant(name, names)}"
+        )
+    if {"rounding", "l1"} <= typed:
+        raise ParameterError("rounding is for vectors of a norm l2, and no l1")
+
+
+def _vector_keys(name: str, typed: Values) -> dict[str, str]:
+    """Of integer vectors with noise of this name in each coordinate; rounded, of real ones."""
+    keys = {key: decimal_text(exact(typed[key], key)) for key in _OF_VECTORS[:3] if key in typed}
+    rate = decimal_text(exact(typed.get("poisson", "1"), "poisson"))
+    besides = {"rounding": typed["rounding"]} if "rounding" in typed else {}
+    besides |= {} if rate == "1" else {"poisson": rate}
+    # of a sampled or rounded vector a user is added or removed
+    neighbours = "add-remove" if besides else "replace"
+    if typed.get("neighbours", neighbours) != neighbours:
+        raise ParameterError(f"{name}: neighbours must be {neighbours} of these vectors")
+    return keys | ({"neighbours": neighbours} if besides else {}) | besides
 
 
 def _checked(name: str, sensitivity: str | None, poisson: str | None, option: str) -> Values:
@@ -206,7 +268,7 @@ def _family(
 
     def order(claim: Guarantee, uses: int) -> Cover | None:
         if kind.proof is not None and not more:
-            return Monotone(kind.proof)
+            return Cover.monotone(kind.proof)
         if terms is None or keys.keys() - {*kind.defaults, "sensitivity"}:
             return None
         return gaussian_order(terms, int(moved), claim, uses)
@@ -225,24 +287,21 @@ def _family(
 
 def _least_threshold(name: str, given: Values) -> Chosen:
     """Of counts per key with this noise: the keys of the spec but for its threshold."""
-    if "threshold" in given:
-        raise ParameterError(f"{name}: threshold is what is looked for")
-    _check_name(name, {"threshold"}, "a threshold")
+    fixed, with_threshold = _spelt(name, given, "threshold", {"threshold"}, "a threshold")
     least = exact(given.get("sensitivity", "1"), "sensitivity", above=0)
 
     def build(value: Fraction) -> Mechanism:
         if value < least:  # refused: one user's part of a count would be released for certain
             return Sampled(FinitePair(("with", "without"), (1, 0), (0, 1)))
-        return parse(f"{name}:{','.join((*fixed, f'threshold={value}'))}").mechanism
+        return with_threshold(value)
 
     def order(claim: Guarantee, uses: int) -> Cover | None:
         if audit(compose((build(least), uses)), claim).verified:
             raise ParameterError(
                 f"every threshold meets the target, from the sensitivity {decimal_text(least)} on"
             )
-        return Monotone("at a higher threshold what lies below it is withheld besides")
+        return Cover.monotone("at a higher threshold what lies below it is withheld besides")
 
-    fixed = tuple(f"{key}={value}" for key, value in given.items())
     build(least)  # bad values of other keys are refused here
     start = max(10.0, 10 * float(least))
     family = Family("threshold", build, start, is_whole=True, order=order, halved=True)
@@ -253,21 +312,32 @@ def _largest_report(name: str, values: Values, given: Values, option: str) -> Ch
     """Of users' own reports, shuffled or not: the keys of the spec but for its epsilon."""
     if given:
         raise ParameterError(f"{option}sensitivity and {option}poisson do not go with epsilon0")
-    _check_name(name, {"epsilon", "shuffled"}, "an epsilon0")
-    if "epsilon" in values:
-        raise ParameterError(f"{name}: epsilon is what is looked for")
+    fixed, build = _spelt(name, values, "epsilon", {"epsilon", "shuffled"}, "an epsilon0")
     if name == "subset-selection" and "size" not in values:
         raise ParameterError("subset-selection: size must be given: the best one jumps")
-    fixed = tuple(f"{key}={value}" for key, value in values.items())
-
-    def build(value: Fraction) -> Mechanism:
-        return parse(f"{name}:{','.join((*fixed, f'epsilon={value}'))}").mechanism
-
     build(Fraction(1))  # bad values of other keys are refused here
     family = Family(
         "epsilon", build, falls=False, order=lambda *_: _MIXED, largest=_largest(build), halved=True
     )
     return Chosen(family, name, fixed)
+
+
+def _spelt(
+    name: str, given: Values, looked: str, keys: set[str], what: str
+) -> tuple[tuple[str, ...], Callable[[Fraction], Mechanism]]:
+    """The keys that are fixed, as they are spelt, and the mechanism with a value of this one.
+
+    keys: that names of such a family allow; what: they are looked for, in words.
+    """
+    names = [each for each, one in entries().items() if keys <= one.keys.keys()]
+    if name not in names:
+        raise ParameterError(
+            f"NAME must be one of {', '.join(names)} to find {what}, got {name[:40]!r}"
+        )
+    if looked in given:
+        raise ParameterError(f"{name}: {looked} is what is looked for")
+    fixed = tuple(f"{key}={value}" for key, value in given.items())
+    return fixed, lambda value: parse(f"{name}:{','.join((*fixed, f'{looked}={value}'))}").mechanism
 
 
 def _largest(build: Callable[[Fraction], Mechanism]) -> Fraction:
@@ -277,11 +347,3 @@ def _largest(build: Callable[[Fraction], Mechanism]) -> Fraction:
             build(Fraction(value))
             return Fraction(value)
     return Fraction(_LARGEST[-1])
-
-
-def _check_name(name: str, keys: set[str], what: str) -> None:
-    names = [each for each, one in entries().items() if keys <= one.keys.keys()]
-    if name not in names:
-        raise ParameterError(
-            f"NAME must be one of {', '.join(names)} to find {what}, got {name[:40]!r}"
-        )

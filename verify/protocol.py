@@ -12,7 +12,7 @@ than it names: the noise with more independent shares is post-processing of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -24,7 +24,6 @@ from ..mechanisms import (
     AdditiveNoise,
     DiscreteGaussianSum,
     DiscreteLaplace,
-    Law,
     RandomizedResponse,
     Skellam,
 )
@@ -131,42 +130,29 @@ def _direct(
     released: AdditiveNoise, claim: Guarantee, fields: Mapping[str, Any]
 ) -> Certificate | None:
     """Of the sum before the reduction, where an audit would be slow and the checker is not."""
-    near = _NEAR.get((type(released.law), type(claim)))
-    least = None if near is None else near(released.law, released.sensitivity, claim)
-    if least is None:
+    plain = AdditiveNoise(released.law, released.sensitivity)
+    least = _near(plain, claim)
+    return None if least is None else certificate_stating(plain, claim, least, fields)
+
+
+def _near(plain: AdditiveNoise, claim: Guarantee) -> Fraction | None:
+    """A number a little below the true one, where the checker has closed forms; else None."""
+    law, d = plain.law, plain.sensitivity
+    if isinstance(law, DiscreteGaussianSum) and isinstance(claim, ZCDP):
+        return law.gaussian_rho(d)  # D_a/a tends to this (`DiscreteGaussianSum.zcdp_closed`)
+    if not isinstance(law, Skellam):
         return None
-    return certificate_stating(
-        AdditiveNoise(released.law, released.sensitivity), claim, least, fields
-    )
-
-
-def _near_sum_zcdp(law: DiscreteGaussianSum, d: int, _: ZCDP) -> Fraction:
-    """D_a/a tends to this (`DiscreteGaussianSum.zcdp_closed`)."""
-    return d * d / (2 * law.count * law.sigma2)
-
-
-def _near_skellam_zcdp(law: Skellam, d: int, _: ZCDP) -> Fraction:
-    near = Fraction(d * d) / (2 * law.variance)  # of Gaussian noise
-    if law.variance <= WIDE:
-        found = compose(AdditiveNoise(law, d)).renyi(_SOME_ORDER, _COARSE)
-        near = Fraction(found.lower) / _SOME_ORDER
-    return near * Fraction(999, 1000)
-
-
-def _near_skellam_renyi(law: Skellam, d: int, claim: RenyiDP) -> Fraction | None:
-    if law.variance <= WIDE:
+    near, is_wide = Fraction(d * d) / (2 * law.variance), law.variance > WIDE  # of Gaussian noise
+    if isinstance(claim, ZCDP):
+        if not is_wide:
+            found = compose(plain).renyi(_SOME_ORDER, _COARSE)
+            near = Fraction(found.lower) / _SOME_ORDER
+        return near * Fraction(999, 1000)
+    if not isinstance(claim, RenyiDP) or not is_wide:
         return None
     # what the cosh of a Chernoff bound loses (`checker.closed`)
     loss = 1 / law.variance + claim.order**3 * d * d / (6 * law.variance**2)
-    return claim.order * Fraction(d * d) / (2 * law.variance) * max(1 - loss, Fraction(0))
-
-
-# numbers a little below the true ones, where the checker has closed forms
-_NEAR: dict[tuple[type[Law], type[Guarantee]], Callable[[Any, int, Any], Fraction | None]] = {
-    (DiscreteGaussianSum, ZCDP): _near_sum_zcdp,
-    (Skellam, ZCDP): _near_skellam_zcdp,
-    (Skellam, RenyiDP): _near_skellam_renyi,
-}
+    return claim.order * near * max(1 - loss, Fraction(0))
 
 
 def _views(released: AdditiveNoise, claim: Guarantee) -> Iterator[AdditiveNoise]:

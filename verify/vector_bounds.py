@@ -69,7 +69,8 @@ def bounded(audit: Audit) -> Iterator[tuple[Audit, Hints]]:
         return
     measured, bound = audit.measured, audit.claim.bound
     verified = audit.verdict is Verdict.VERIFIED
-    told = not (verified and audit.claim.of_losses and _is_wide(uses))
+    vectors = (use.mechanism for use in uses if isinstance(use.mechanism, VectorNoise))
+    told = not (verified and audit.claim.of_losses and any(map(_is_wide, vectors)))
     along = _along(audit, uses) if told else []
     for upper, above in _above(audit, uses):
         if audit.verdict is Verdict.REFUTED or upper <= bound:
@@ -97,7 +98,12 @@ def _number(use: Use) -> AdditiveNoise | None:
     one = getattr(use.mechanism, "mechanism", use.mechanism)
     if not isinstance(one, AdditiveNoise) or isinstance(one.law, Binomial):
         return None
-    return one if one.law.moments().variance.greater_than(_WIDE_LOSSES) else None
+    return one if _is_wide(one) else None
+
+
+def _is_wide(one: AdditiveNoise | VectorNoise) -> bool:
+    """Is its noise too wide for the checker to sum up the losses?"""
+    return one.law.moments().variance.greater_than(_WIDE_LOSSES) is True
 
 
 def _steps(uses: Sequence[Use]) -> Hints:
@@ -146,12 +152,6 @@ def _hinted(moved: Direction) -> list[dict[str, str]]:
     return [{"move": str(move), "count": str(count)} for move, count in moved.items()]
 
 
-def _is_wide(uses: Sequence[Use]) -> bool:
-    """Has some vector noise of which the checker does not sum up the losses?"""
-    noises = (use.mechanism for use in uses if isinstance(use.mechanism, VectorNoise))
-    return any(one.law.moments().variance.greater_than(_WIDE_LOSSES) for one in noises)
-
-
 def _directions(mechanism: object) -> Sequence[Direction | None]:
     if not isinstance(mechanism, VectorNoise):
         return [None]
@@ -168,7 +168,7 @@ def _attained(audit: Audit, uses: Sequence[Use], way: Sequence[Direction | None]
         else:
             found.append(use)
     claim = RenyiDP(2, 1) if isinstance(audit.claim, ZCDP) else audit.claim
-    lower = claim.measure(Composition(found), _WIDTH, work=_WORK).lower
+    lower = _measured(claim, found).lower
     return Fraction(10**9) if lower == _INFINITY else Fraction(lower)
 
 
@@ -221,18 +221,14 @@ def _dominating(uses: Sequence[Use]) -> list[list[Use]]:
 def _by_squares(claim: Guarantee, uses: Sequence[Use]) -> list[tuple[Endpoint, Bounds]]:
     """Of discrete Gaussian noise: rho is at most |v|_2^2/(2 sigma2), and no root is drawn."""
     whole = Fraction(0)
-    for mechanism, times in uses:
-        one = mechanism if isinstance(mechanism, VectorNoise) else None
-        if one is None or one.rate != 1 or not isinstance(one.law, DiscreteGaussian):
+    for one, times in uses:
+        if not isinstance(one, VectorNoise) or not isinstance(one.law, DiscreteGaussian):
             return []
-        if one.is_one_number:
+        if one.rate != 1 or one.is_one_number or not isinstance(claim, RenyiDP | ZCDP):
             return []
         whole += times * one.reach.largest_square / (2 * one.law.sigma2)
-    if isinstance(claim, RenyiDP):
-        whole *= claim.order
-    elif not isinstance(claim, ZCDP):
-        return []
-    return [(whole, [_named(use.mechanism, "gaussian") for use in uses])]
+    whole *= claim.order if isinstance(claim, RenyiDP) else 1
+    return [(whole, ["gaussian"] * len(uses))]
 
 
 def _measured(claim: Guarantee, uses: Sequence[Use]) -> Enclosure:
@@ -271,7 +267,7 @@ def _mostly(claim: ApproxDP, uses: Sequence[Use]) -> Iterator[tuple[Endpoint, Bo
             return
         noise = ContinuousNoise(Shape.GAUSSIAN, 1, far, mechanism.neighbours, rate)
         left = ApproxDP(claim.epsilon, claim.delta - times * missed)
-        upper = left.measure(Composition([Use(noise, times)]), _WIDTH, work=_WORK).upper
+        upper = _measured(left, [Use(noise, times)]).upper
         if upper != _INFINITY:
             lost = 2 * times * missed  # at least -log(1 - times missed)
             yield Fraction(upper) + lost, [{"missed": decimal_text(missed)}]
@@ -298,7 +294,7 @@ def _tilted(
         reach = use.mechanism.reach
         whole += use.times * (tilt[0] * reach.largest_square + tilt[1] * reach.largest_sum)
         bounds.append({"square": decimal_text(tilt[0]), "sum": decimal_text(tilt[1])})
-    left = claim.measure(Composition(rest), _WIDTH, work=_WORK).upper if rest else Fraction(0)
+    left = _measured(claim, rest).upper if rest else Fraction(0)
     return [(_INFINITY if left == _INFINITY else whole + Fraction(left), bounds)]
 
 

@@ -61,7 +61,7 @@ class DiscreteGaussian(Law):
     name = "discrete-gaussian"
     says = "an integer query plus discrete Gaussian noise, N_Z(0, sigma2)"
     example = "sigma2=100"
-    calibrated = Calibrated("sigma2", 2, None)  # see `verify.gaussian_order`
+    calibrated = Calibrated("sigma2", 2, None)  # see `verify.monotone`
     gaussians = 1
     falls_off_axis = True  # by Jacobi's triple product
     log_concave = "log p(x) = const - x^2/(2 sigma2) is concave"
@@ -200,7 +200,7 @@ class DiscreteGaussianSum(Law):
     name = "discrete-gaussian-sum"
     says = "an integer query plus the sum of so many independent N_Z(0, sigma2)"
     example = "count=128,sigma2=0.25"
-    calibrated = Calibrated("sigma2", 2, None, {"count": "1"})  # see `verify.gaussian_order`
+    calibrated = Calibrated("sigma2", 2, None, {"count": "1"})  # see `verify.monotone`
     falls_off_axis = True  # by Jacobi's triple product, as each term
 
     log_concave = (

@@ -22,7 +22,7 @@ from exactdp.mechanisms.samplers import SeededBits
 from exactdp.mechanisms.specs.spec import parse
 from exactdp.protocols.federated import run_round
 from exactdp.verify import parse_claim
-from exactdp.verify.least_dominated import LeastDominated
+from exactdp.verify.calibration import Costs
 
 SPEC = "federated:mechanism={},clip=1,scale=2,clients=4,local-stddev=4,dimension=3,bits={}"
 
@@ -108,11 +108,11 @@ def test_what_is_not_next_to_another_is_not_called_the_least(
 ) -> None:
     """A search that time cut short tells what it verified, and no more."""
 
-    def cut_short(search: LeastDominated, *_: object) -> None:
-        search.met(Fraction(64))
+    def cut_short(costs: Costs) -> None:
+        costs.search.ask(Fraction(64))
         raise OutOfTimeError("the time allowed is over")
 
-    monkeypatch.setattr(LeastDominated, "run", cut_short)
+    monkeypatch.setattr(Costs, "edges", cut_short)
     arguments = [SPEC.format("skellam", 16), "--dropout", "1", "--target", "approx:2,1e-5"]
     assert main(["protocol", *arguments]) == 3
     said = " ".join(capsys.readouterr().out.split())

@@ -78,19 +78,13 @@ def test_an_answer_that_no_decimal_is() -> None:
     assert found.neighbour < Fraction(10, 3) < found.value
 
 
-def test_discrete_laplace_for_an_approximate_claim() -> None:
-    # one use, sensitivity 1: delta = (b - a)/(1 + b) for b = e^epsilon0, a = e^epsilon
-    found = check(LAPLACE, "approx:1,1e-6")
+def test_one_use_for_an_approximate_claim() -> None:
+    # sensitivity 1: delta = (b - a)/(1 + b) for b = e^epsilon0, a = e^epsilon
+    scale, epsilon0 = check(LAPLACE, "approx:1,1e-6"), check(RESPONSE, "approx:1,1e-6")
     with mpmath.workdps(40):
         delta = mpf(10) ** -6
-        assert near(found, 1 / mpmath.log((mpmath.e + delta) / (1 - delta)))
-
-
-def test_randomized_response_for_an_approximate_claim() -> None:
-    found = check(RESPONSE, "approx:1,1e-6")
-    with mpmath.workdps(40):
-        delta = mpf(10) ** -6
-        assert near(found, mpmath.log((mpmath.e + delta) / (1 - delta)))
+        truth = mpmath.log((mpmath.e + delta) / (1 - delta))
+        assert near(scale, 1 / truth) and near(epsilon0, truth)
 
 
 def test_randomized_response_for_zcdp() -> None:

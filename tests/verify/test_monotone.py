@@ -1,10 +1,8 @@
-"""Nothing below a calibrated least meets the claim, everything from the other figure on does.
-
-Truth: sums of the definition in mpmath.
-"""
+"""Nothing below a least meets the claim, all from the other figure on does: sums in mpmath."""
 
 import random
 from fractions import Fraction
+from itertools import pairwise
 
 import brute_force
 import mpmath
@@ -41,19 +39,26 @@ def least(claim: str, count: int = 1, shift: int = 1, times: int = 1) -> Calibra
     return found
 
 
-def smaller(found: Calibration, count: int = 12) -> list[Fraction]:
-    """Values below the least, near and far."""
-    below, draw = found.neighbour, random.Random(1)
-    near = [below * (1 - Fraction(1, 10**digits)) for digits in (9, 6, 3, 2)]
-    return [below, *near, *(below * Fraction(draw.randrange(10**5, 10**6), 10**6)
-                            for _ in range(count))]  # fmt: skip
+def beyond(found: Calibration, up: bool, count: int = 12) -> list[Fraction]:
+    """Values below the least, or above what all larger ones meet it from, near and far."""
+    start, side, most = (found.from_on.value, 1, 10) if up else (found.neighbour, -1, 1)
+    draw = random.Random(most)
+    near = [start * (1 + side * Fraction(1, 10**digits)) for digits in (9, 6, 3, 2)]
+    far = (Fraction(draw.randrange(most * 10**5, most * 10**6), 10**6) for _ in range(count))
+    return [start, *near, *(start * share for share in far)]
 
 
-def larger(found: Calibration, count: int = 12) -> list[Fraction]:
-    above, draw = found.from_on.value, random.Random(2)
-    near = [above * (1 + Fraction(1, 10**digits)) for digits in (9, 6, 3, 2)]
-    return [above, *near, *(above * Fraction(draw.randrange(10**6, 10**7), 10**6)
-                            for _ in range(count))]  # fmt: skip
+@pytest.mark.parametrize("j", [-9, -2, -1, 0, 2, 5])
+@pytest.mark.parametrize(("shift", "epsilon"), [(1, "1"), (2, "3"), (3, "0")])
+def test_a_threshold_tells_most_at_one_noise(j: int, shift: int, epsilon: str) -> None:
+    def gain(s2: Fraction) -> mpf:
+        pmf, growth = oracles.discrete_gaussian(s2), mpmath.exp(mpf(epsilon))
+        return mpmath.fsum(pmf(x) - growth * pmf(x - shift) for x in range(-50, j + 1))
+
+    with mpmath.workdps(DIGITS):
+        gains = [gain(Fraction(k * k, 16)) for k in range(2, 20)]
+    rises = [before < after for before, after in pairwise(gains)]
+    assert rises == sorted(rises, reverse=True)
 
 
 @pytest.mark.slow
@@ -69,8 +74,8 @@ def test_an_island_of_smaller_values_is_found() -> None:
             assert delta(figure.neighbour, 1, 1, "3") > mpf(5) / 100
             assert delta(figure.value, 1, 1, "3") <= mpf(5) / 100
         assert delta(Fraction("0.3"), 1, 1, "3") > mpf(5) / 100
-        assert all(delta(value, 1, 1, "3") > mpf(5) / 100 for value in smaller(found))
-        assert all(delta(value, 1, 1, "3") <= mpf(5) / 100 for value in larger(found))
+        assert all(delta(value, 1, 1, "3") > mpf(5) / 100 for value in beyond(found, False))
+        assert all(delta(value, 1, 1, "3") <= mpf(5) / 100 for value in beyond(found, True))
 
 
 @pytest.mark.slow_cases("1-4-1e-2-1", "2-5-0.1-1", "3-0-0.3-1", "1-2-1e-2-3", "1-1-1e-3-1")
@@ -84,9 +89,9 @@ def test_nothing_below_a_least_meets_an_approximate_claim(
 ) -> None:
     found = least(f"approx:{epsilon},{bound}", shift=shift, times=times)
     with mpmath.workdps(DIGITS):
-        for value in smaller(found):
+        for value in beyond(found, False):
             assert delta(value, times, times * shift, epsilon) > mpf(bound)
-        for value in larger(found, 6):
+        for value in beyond(found, True, 6):
             assert delta(value, times, times * shift, epsilon) <= mpf(bound)
 
 
@@ -100,10 +105,10 @@ def test_nothing_below_a_least_meets_a_renyi_claim(
 ) -> None:
     found = least(f"rdp:{order},{bound}", count, shift)
     with mpmath.workdps(DIGITS):
-        for value in smaller(found):
+        for value in beyond(found, False):
             if value > Fraction(1, 50):  # below it underflows
                 assert renyi(value, count, shift, order) > mpf(bound)
-        for value in larger(found, 4):
+        for value in beyond(found, True, 4):
             assert renyi(value, count, shift, order) <= mpf(bound)
 
 
