@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -18,12 +19,12 @@ from ...exact.number import ExactInput, ParameterError, exact, whole
 from ...mechanisms.laws.arrays import draw_array
 from ...mechanisms.laws.law import Law
 from ...mechanisms.samplers.bits import RandomBits, SystemBits, is_simulated
-from ..aggregation.aggregation import sum_arrays
+from ..aggregation.aggregation import Stage, summing_arrays
 from .encoder import Encoding, clipped
 from .error import ErrorBound, error_bound
 
 if TYPE_CHECKING:
-    from ..aggregation.masked import Stage, Terms
+    from ..aggregation.masked import Terms
 
 
 Vectors: TypeAlias = Sequence[ArrayLike] | Callable[[int], ArrayLike]
@@ -125,31 +126,31 @@ def run_round(
     if not masks and leaving.keys() >= set(range(count)):
         raise ParameterError("vanish must leave a client")
     most = len(leaving) if dropout is None else dropout
-    total, summed, present, sent, terms = sum_arrays(
-        clock.message, count, encoding.size, encoding.bits, source, leaving, most if masks else None
-    )
+    summing = summing_arrays(encoding.bits, source, most if masks else None)
+    messages = {client: partial(clock.message, client) for client in range(count)}
+    played = summing.play_vectors(messages, encoding.size, leaving)
     ended = time.perf_counter()
-    mean = encoding.decode(total, len(summed))
+    mean = encoding.decode(played.sums, len(played.summed))
     decoded = time.perf_counter()
-    truth, longer = clock.truth(summed)
+    truth, longer = clock.truth(played.summed)
     return FederatedResult(
         encoding,
         mean,
         truth,
         float(np.linalg.norm(mean - truth)),
-        error_bound(encoding, share, len(summed), failure),
+        error_bound(encoding, share, len(played.summed), failure),
         longer,
-        len(summed),
-        present,
+        len(played.summed),
+        played.present_by_name,
         {
             "encode": clock.encoding_took,
             "noise": clock.noise_took,
             "sum": ended - start - clock.encoding_took - clock.noise_took,
             "decode": decoded - ended,
         },
-        sent,
+        played.bits,
         is_simulated(source),
-        terms,
+        played.terms,
     )
 
 

@@ -57,9 +57,10 @@ try:
 except ImportError as error:
     raise ImportError('masks need cryptography: pip install "exactdp[masks]"') from error
 
+from ..aggregation import Round, Stage
 from .failure import FAILURE, GraphFailure, graph_failure, least_graph
-from .masked_sum import MaskedSum, Round
-from .messages import RefusedError, Stage
+from .masked_sum import MaskedSum
+from .messages import RefusedError
 from .server import Server
 from .terms import Terms
 from .user import User

@@ -1,4 +1,4 @@
-"""The messages of a round, as values that a network could carry, and its stages.
+"""The messages of a round, as values that a network could carry.
 
 Each names its round, and its sender or its recipient; what is malformed cannot be made. From a
 user to the server: KeyAdvertisement, SealedShares, MaskedInput (MaskedVector for arrays),
@@ -9,11 +9,11 @@ Confirmations.
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
 from typing import Any, NoReturn, TypeAlias
 
 from attrs import Attribute, field, frozen
 
+from ..aggregation import Stage
 from .shamir import PRIME, SHARE_BYTES
 from .terms import ROUND_BYTES, Terms
 
@@ -187,22 +187,6 @@ FromUser: TypeAlias = (
     KeyAdvertisement | SealedShares | MaskedInput | MaskedVector | Confirmation | Unmasking
 )
 FromServer: TypeAlias = NeighbourKeys | DeliveredShares | Present | Confirmations
-
-
-class Stage(Enum):
-    """What a user sends next."""
-
-    KEYS = 0
-    SHARES = 1
-    INPUT = 2
-    CONFIRMATION = 3
-    UNMASKING = 4
-    DONE = 5
-
-    @property
-    def next(self) -> Stage:
-        """The stage after this one."""
-        return Stage(self.value + 1)
 
 
 SENT: dict[type[FromUser], Stage] = {

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from ..aggregation import AggregationError
+from ..aggregation import AggregationError, Stage
 from .keys import KEY_BYTES, is_sound, public_half
 from .masks import Mask, pair_mask, self_mask, under
 from .messages import (
@@ -26,7 +26,6 @@ from .messages import (
     Present,
     RefusedError,
     SealedShares,
-    Stage,
     Unmasking,
     check_round,
     refuse,

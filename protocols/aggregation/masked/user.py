@@ -8,7 +8,7 @@ from typing import Any
 
 from ....exact.number import ParameterError, whole
 from ....mechanisms.samplers.bits import RandomBits, SystemBits
-from ..aggregation import AggregationError, residue
+from ..aggregation import AggregationError, Stage, residue
 from .keys import Channel, agree, new_key, public_half, secret_half
 from .masks import Mask, pair_mask, self_mask, under
 from .messages import (
@@ -23,7 +23,6 @@ from .messages import (
     Present,
     RefusedError,
     SealedShares,
-    Stage,
     Unmasking,
     check_round,
     refuse,
