@@ -2,7 +2,7 @@
 
 *For given data* exactly: with b the sum of floor(g x), B how many rewards are rounded up and D the
 decoded sum, D is the representative of b + (B + eta) mod m in the window -tau, ..., m - 1 - tau,
-and |D - g sum x| <= t keeps it to a run of outcomes. B + eta is one law (`noisy`).
+and |D - g sum x| <= t keeps it to a run of outcomes. B + eta is one law (`NoisyRounding`).
 
 *For the worst data* between two ends. Below: data for which it is exact. Above, for symmetric
 unimodal noise eta: let T(j) = P(eta >= j), linear in between; it is convex on j >= 0, as the PMF
@@ -41,8 +41,7 @@ from ..mechanisms.additive.error import largest_error, noise_quantile, off_ball,
 from ..mechanisms.additive.protocol import SumProtocol
 from ..mechanisms.laws.law import Law
 from ..mechanisms.laws.search import first_within
-from .noisy import NoisyRounding
-from .rounding import RoundedUp, normal_tail
+from .rounding import NoisyRounding, RoundedUp, normal_tail
 
 _BEYOND = "P(|error| > {}/g)"
 _ENOUGH = Fraction(1, 1000)  # of the bound: what the last chord may add

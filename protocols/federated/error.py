@@ -25,7 +25,7 @@ each client, so that no event is likelier than by the factor prod 1/a_i: it is c
 *Nearest*: |E_j| <= n/2, |E| <= n sqrt(d)/2 for certain, and the rest is the noise alone.
 
 *Floats and the grid.* A client's y_i differs from the exact scaled rotation of its clipped vector
-by at most 2^-36 clip scale (`rotation.FLOAT_ERROR`, the conversions, and the shortening of
+by at most 2^-36 clip scale (`encoder.FLOAT_ERROR`, the conversions, and the shortening of
 `on_grid`) and 2 sqrt(d) units of the grid; decoding adds 2^-38 of what is decoded.
 """
 

@@ -13,8 +13,7 @@ from exactdp.mechanisms import DiscreteLaplace, Law, PolyaDifference, Skellam
 from exactdp.mechanisms.additive import papers
 from exactdp.mechanisms.additive.error import noise_quantile, off_probability
 from exactdp.protocols import SumProtocol, Trust
-from exactdp.protocols.noisy import NoisyRounding
-from exactdp.protocols.rounding import RoundedUp
+from exactdp.protocols.rounding import NoisyRounding, RoundedUp
 from exactdp.protocols.total import DataError, worst_error, worst_error_quantile
 
 F = Fraction

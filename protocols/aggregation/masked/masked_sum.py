@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from ....exact.number import ExactInput, ParameterError, whole
 from ....mechanisms.samplers.bits import RandomBits, SimulatedInt, SystemBits, is_simulated
 from ..aggregation import AggregationError, Masking, Round, Stage, read_modulus
-from .failure import FAILURE
-from .messages import FromUser
+from .graph import FAILURE
+from .messages import FromUser, bits_of
 from .server import Server
 from .terms import Terms
 from .user import User
 from .vectors import VectorServer, VectorUser
-from .wire import bits_of
 
 _Answer: TypeAlias = tuple[
     Stage, Callable[[], Mapping[int, Any]], Callable[[User, Any], FromUser]

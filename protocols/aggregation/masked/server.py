@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from ..aggregation import AggregationError, Stage
-from .keys import KEY_BYTES, is_sound, public_half
+from .keys import KEY_BYTES, SECRET_BITS, check, combine, is_sound, public_half
 from .masks import Mask, pair_mask, self_mask, under
 from .messages import (
     DIGEST_BYTES,
@@ -30,7 +30,6 @@ from .messages import (
     check_round,
     refuse,
 )
-from .shamir import SECRET_BITS, check, combine
 from .terms import Terms
 
 _Answer = TypeVar("_Answer")

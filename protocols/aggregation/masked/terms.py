@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from ....exact.number import ExactInput, ParameterError, decimal_text, exact, whole
 from ....mechanisms.samplers.bits import RandomBits
 from ..aggregation import Masking
-from .failure import FAILURE, check_graph, least_graph, least_threshold
-from .graph import Circle, check_neighbours
+from .graph import FAILURE, Circle, check_graph, check_neighbours, least_graph, least_threshold
 
 VERSION = 2
 ROUND_BYTES = 16

@@ -9,7 +9,17 @@ from typing import Any
 from ....exact.number import ParameterError, whole
 from ....mechanisms.samplers.bits import RandomBits, SystemBits
 from ..aggregation import AggregationError, Stage, residue
-from .keys import Channel, agree, new_key, public_half, secret_half
+from .keys import (
+    PRIME,
+    SHARE_BYTES,
+    Channel,
+    agree,
+    check,
+    new_key,
+    public_half,
+    secret_half,
+    split,
+)
 from .masks import Mask, pair_mask, self_mask, under
 from .messages import (
     Confirmation,
@@ -27,7 +37,6 @@ from .messages import (
     check_round,
     refuse,
 )
-from .shamir import PRIME, SHARE_BYTES, check, split
 from .terms import Terms
 
 

@@ -7,8 +7,12 @@ from attrs import evolve, fields
 from rounds import Played
 
 from exactdp.protocols.aggregation.masked import RefusedError, Stage
-from exactdp.protocols.aggregation.masked.messages import MaskedInput, SealedShares
-from exactdp.protocols.aggregation.masked.wire import from_json, to_json
+from exactdp.protocols.aggregation.masked.messages import (
+    MaskedInput,
+    SealedShares,
+    from_json,
+    to_json,
+)
 
 BIG = 10**60 + 7
 
