@@ -31,8 +31,7 @@ from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput
 from ..exact.precision import refine
 from ..exact.roots import first_met_near
-from ..mechanisms.additive.protocol import SumProtocol, Trust, missing_users
-from ..mechanisms.additive.relaxed import largest_loss_of_noise
+from ..mechanisms.additive.protocol import SumProtocol, Trust, largest_loss_of_noise, missing_users
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 from ..mechanisms.laws.discrete_laplace import PolyaDifference
 from ..mechanisms.laws.law import Law

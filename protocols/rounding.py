@@ -274,11 +274,7 @@ def _by_data(n: int, t: int) -> arb:
     worst = arb(0)
     for k in tried - {0}:
         law = Binomial(n, Fraction(k, n))
-        if n > _EXACT_UP_TO:
-            found = law.lower_tail(k - t) + law.upper_tail(k + t + 1)
-        else:
-            found = sum(law.balls(0, k - t), arb(0)) + sum(law.balls(k + t + 1, n), arb(0))
-        worst = worst.max(found)
+        worst = worst.max(law.lower_tail(k - t) + law.upper_tail(k + t + 1))
     return worst
 
 

@@ -27,8 +27,7 @@ from ..laws.law import Law
 from ..laws.search import certain_ceiling
 from ..laws.skellam import Skellam
 from ..mechanism import AdditiveNoise, RandomizedResponse
-from .protocol import SumProtocol, Trust
-from .relaxed import RelaxedAggregation
+from .protocol import RelaxedAggregation, SumProtocol, Trust
 from .shuffle import ShuffleSum, shuffled_sum, stated_tau
 
 _LARGEST_BATCH = 10**20  # so that a share of 1/n has a shape that can be computed with

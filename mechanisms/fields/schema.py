@@ -36,12 +36,11 @@ class Key:
     spelt: Spellings = field(factory=dict)
 
 
-@frozen
-class _Named:
-    name: str | None
-    takes: str | None
+class _Named(NamedTuple):
     says: str
     default: str | None
+    takes: str | None
+    name: str | None
     needed: bool
     always: bool
     spelt: Spellings
@@ -64,7 +63,7 @@ def key(
     what the class has no default for? always: do ledgers write its default as well? spelt: as in
     `Key`.
     """
-    return {_KEY: _Named(name, takes, says, default, needed, always, spelt or {})}
+    return {_KEY: _Named(says, default, takes, name, needed, always, spelt or {})}
 
 
 YES_OR_NO = "yes or no"

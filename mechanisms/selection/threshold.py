@@ -79,13 +79,6 @@ def _released(noise: Noise, threshold: Fraction, count: Fraction, bits: int) -> 
     return (tail, 1 - tail) if short >= 0 else (1 - tail, tail)
 
 
-def _finite(noise: AdditiveNoise) -> FinitePair:
-    """The pair of largest shift, with the user first: both ways round are among the noise's."""
-    raised = next(iter(noise.pairs()))
-    assert isinstance(raised, FinitePair)
-    return raised.swapped()
-
-
 def _threshold(value: ExactInput) -> Fraction:
     return exact(value, "threshold")
 
@@ -134,11 +127,6 @@ class Thresholded(Bracketed):
                 "poisson needs keys=1: a user who is not drawn is in none of her keys, which are "
                 "then no longer independent"
             )
-
-    @property
-    def sampling(self) -> str | None:
-        """How users are sampled, in words; None where all take part."""
-        return self._alone().sampling
 
     def reversed(self) -> Mechanism:
         """With the other dataset first."""

@@ -15,7 +15,7 @@ from exactdp.mechanisms import (
     Skellam,
 )
 from exactdp.mechanisms.additive.papers import InvertedScale, theorem3
-from exactdp.mechanisms.additive.relaxed import largest_loss_of_noise
+from exactdp.mechanisms.additive.protocol import largest_loss_of_noise
 from exactdp.protocols import RelaxedAggregation, SumProtocol
 
 

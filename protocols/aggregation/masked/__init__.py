@@ -65,16 +65,5 @@ from .server import Server
 from .terms import Terms
 from .user import User
 
-__all__ = [
-    "FAILURE",
-    "GraphFailure",
-    "MaskedSum",
-    "RefusedError",
-    "Round",
-    "Server",
-    "Stage",
-    "Terms",
-    "User",
-    "graph_failure",
-    "least_graph",
-]
+__all__ = ["FAILURE", "GraphFailure", "MaskedSum", "RefusedError", "Round", "Server", "Stage"]
+__all__ += ["Terms", "User", "graph_failure", "least_graph"]

@@ -10,8 +10,18 @@ from typing import Any, TypeVar
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from ..aggregation import AggregationError, Stage
-from .keys import KEY_BYTES, SECRET_BITS, check, combine, is_sound, public_half
-from .masks import Mask, pair_mask, self_mask, under
+from .keys import (
+    KEY_BYTES,
+    SECRET_BITS,
+    Mask,
+    check,
+    combine,
+    is_sound,
+    pair_mask,
+    public_half,
+    self_mask,
+    under,
+)
 from .messages import (
     DIGEST_BYTES,
     SENT,

@@ -13,14 +13,17 @@ from .keys import (
     PRIME,
     SHARE_BYTES,
     Channel,
+    Mask,
     agree,
     check,
     new_key,
+    pair_mask,
     public_half,
     secret_half,
+    self_mask,
     split,
+    under,
 )
-from .masks import Mask, pair_mask, self_mask, under
 from .messages import (
     Confirmation,
     Confirmations,

@@ -38,9 +38,7 @@ def test_who_vanishes_late_is_in_the_sum():
 
 
 def test_who_is_gone_is_in_no_plain_sum():
-    batch = play_batch(
-        PROTOCOL, REWARDS, SeededBits(3), dict.fromkeys((1, 2), Stage.KEYS), plain=True
-    )
+    batch = play_batch(PROTOCOL, REWARDS, SeededBits(3), {1: Stage.KEYS, 2: Stage.KEYS}, plain=True)
     assert batch.truth == sum(REWARDS) - REWARDS[1] - REWARDS[2]
     assert batch.summed == 22
 
