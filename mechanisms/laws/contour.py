@@ -53,30 +53,18 @@ _LONGEST = 1 << 20  # of a transform: some hundreds of megabytes
 
 
 class Transformed(Protocol):
-    """A law as this module sees it."""
+    """A law as this module sees it: see `Law`.
 
-    def transform(self, z: acb, analytic: bool) -> tuple[acb, acb]:
-        """(K, F) with M(z) = e^K F for all z in the ball.
+    e^K is what is large, F what may have zeros; K is the same analytic function everywhere, up to
+    multiples of 2 pi i. The flag asks for a non-finite answer where M is not analytic on the ball.
+    """
 
-        e^K is what is large, F what may have zeros; K is the same analytic function everywhere, up
-        to multiples of 2 pi i. The flag asks for a non-finite answer where M is not analytic on
-        the ball.
-        """
-        ...
-
-    def slope(self, z: acb) -> acb | None:
-        """K'(z), non-finite where it is not analytic on the ball; None where it is not known."""
-        ...
-
+    def transform(self, z: acb, analytic: bool) -> tuple[acb, acb]: ...
+    def slope(self, z: acb) -> acb | None: ...
     @property
-    def falls_off_axis(self) -> bool:
-        """Does |M(s + i theta)| fall in theta on [0, pi], for all s of the domain?"""
-        ...
-
+    def falls_off_axis(self) -> bool: ...
     @property
-    def lost_bits(self) -> int:
-        """K may cancel as if the outcome that is asked for had so many bits, at least."""
-        ...
+    def lost_bits(self) -> int: ...
 
 
 def probability(law: Transformed, t: int, path: Sequence[acb]) -> arb:

@@ -103,7 +103,7 @@ class Channel:
 
     def seal(self, content: bytes) -> bytes:
         """Encrypt for the other user; once a round."""
-        return self._cipher.encrypt(*self._outward(_SHARES, content, b"shares"))
+        return self._encrypted(_SHARES, content, b"shares")
 
     def open(self, sealed: bytes) -> bytes | None:
         """Decrypt what the other user sealed; None if it is not what was sealed."""
@@ -111,30 +111,28 @@ class Channel:
 
     def confirm(self, digest: bytes) -> bytes:
         """A tag that tells the other user that this one has seen `digest`; once a round."""
-        return self._cipher.encrypt(*self._outward(_CONFIRMATION, b"", digest))
+        return self._encrypted(_CONFIRMATION, b"", digest)
 
     def confirms(self, tag: bytes, digest: bytes) -> bool:
         """Has the other user seen this digest?"""
         return self._decrypted(_CONFIRMATION, tag, digest) is not None
 
-    def _outward(self, kind: int, content: bytes, what: bytes) -> tuple[bytes, bytes, bytes]:
-        return _nonce(kind, self._own, self._other), content, _from(self._own, self._other, what)
+    def _encrypted(self, kind: int, content: bytes, what: bytes) -> bytes:
+        nonce, said = _bound(kind, self._own, self._other, what)
+        return self._cipher.encrypt(nonce, content, said)
 
     def _decrypted(self, kind: int, sealed: bytes, what: bytes) -> bytes | None:
+        nonce, said = _bound(kind, self._other, self._own, what)
         try:
-            return self._cipher.decrypt(
-                _nonce(kind, self._other, self._own), sealed, _from(self._other, self._own, what)
-            )
+            return self._cipher.decrypt(nonce, sealed, said)
         except InvalidTag:
             return None
 
 
-def _nonce(kind: int, sender: int, recipient: int) -> bytes:
-    return (kind + (sender > recipient)).to_bytes(12, "little")
-
-
-def _from(sender: int, recipient: int, what: bytes) -> bytes:
-    return sender.to_bytes(8, "little") + recipient.to_bytes(8, "little") + what
+def _bound(kind: int, sender: int, recipient: int, what: bytes) -> tuple[bytes, bytes]:
+    """The nonce and the associated data."""
+    nonce = (kind + (sender > recipient)).to_bytes(12, "little")
+    return nonce, sender.to_bytes(8, "little") + recipient.to_bytes(8, "little") + what
 
 
 def split(secret: int, threshold: int, points: Iterable[int], bits: RandomBits) -> dict[int, int]:
