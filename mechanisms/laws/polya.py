@@ -36,8 +36,8 @@ from ...exact.number import (
 )
 from ...exact.precision import refine, working_precision
 from ..samplers.bits import RandomBits
+from ..samplers.coins import near_floor
 from ..samplers.envelope import Envelope, envelope
-from ..samplers.reals import near_floor
 from . import floats
 from .law import Law, Moments
 
@@ -89,10 +89,6 @@ def over(factor: int, scale: Real) -> Real:
     return Quotient(Fraction(factor), scale)
 
 
-def _deviation(shape: float, rate: float) -> float:
-    return math.sqrt(shape) / (2 * math.sinh(min(rate, 600) / 2))
-
-
 def ray(shape: Fraction, scale: Real, t: int, side: int, distance: float) -> Sequence[acb]:
     """A straight path from s, this far left of the branch point z = 1/scale, at 60 degrees.
 
@@ -103,7 +99,7 @@ def ray(shape: Fraction, scale: Real, t: int, side: int, distance: float) -> Seq
     """
     rate, r = float(rate_below(scale)), float(shape)
     distance = max(distance, min(rate / 2, max(1, r / 2) / max(t, 1)))
-    clearance = min(rate / 2, 1 / _deviation(r, rate))
+    clearance = min(rate / 2, 2 * math.sinh(min(rate, 600) / 2) / math.sqrt(r))  # 1/deviation
     # s itself is exact, so that it stays left of the branch point however close they are
     start = rate_below(scale) - Fraction(distance)
     if side:

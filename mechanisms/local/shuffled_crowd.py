@@ -40,7 +40,6 @@ import heapq
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
@@ -50,7 +49,7 @@ from flint import acb, arb, ctx
 from ...exact.budget import spend
 from ...exact.precision import working_precision
 from ...exact.roots import float_root
-from .randomizer import LocalRandomizer, Row, Weight, probabilities, total
+from .randomizer import LocalRandomizer, Row, probabilities, total
 
 _ROUGH = 1e-2
 _MOST_SUMS = 20_000  # that are listed
@@ -169,10 +168,11 @@ def crowds(local: LocalRandomizer, bits: int) -> tuple[tuple[Crowd, ...], tuple[
                     mirrored = key == _kinds(second, first, other)
                     attained[key] = Crowd(p, q, probabilities(other), mirrored)
             rows = scene.others if scene.least is None else (scene.least,)
-            columns = [tuple(sorted(column, key=_terms)) for column in zip(*rows, strict=True)]
-            key = _kinds(first, second, columns)
+            columns = zip(*rows, strict=True)
+            kinds = [tuple(sorted(each, key=lambda weight: weight.terms)) for each in columns]
+            key = _kinds(first, second, kinds)
             if key not in blankets:
-                mirrored = key == _kinds(second, first, columns)
+                mirrored = key == _kinds(second, first, kinds)
                 blankets[key] = Crowd(p, q, scene.blanket(), mirrored)
     return tuple(attained.values()), tuple(blankets.values())
 
@@ -181,10 +181,6 @@ def _kinds(first: Row, second: Row, others: Sequence[object]) -> object:
     """The same for rows that differ in the order of their reports only."""
     each = Counter(zip(first, second, others, strict=True))
     return total(first), total(second), frozenset(each.items())
-
-
-def _terms(weight: Weight) -> tuple[tuple[Fraction, Fraction], ...]:
-    return weight.terms
 
 
 def costliest(crowds: Sequence[Crowd], users: int, odds: arb) -> list[tuple[arb, Crowd]]:

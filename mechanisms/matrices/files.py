@@ -17,8 +17,7 @@ import numpy as np
 from flint import fmpz_mat
 
 from ...exact.number import ParameterError, exact
-from ..pairs.named_file import read_named
-from ..pairs.pair_file import lines, read_text
+from ..pairs.pair_file import lines, read_named, read_text
 from .columns import MOST_ROWS, Table
 
 _LARGEST_FILE = 40_000_000  # bytes: of MOST_ROWS^2 floats

@@ -30,9 +30,8 @@ from ...exact.enclosure import UndecidedError
 from ...exact.number import ball
 from ...exact.precision import CAP, START, working_precision
 from .bits import RandomBits
-from .coins import below
+from .coins import Uniform, below, enclosed
 from .geometric import geometric_exp
-from .reals import Uniform, enclosed
 
 _UNITS = 64  # B
 _NEGLIGIBLE = 20  # bits: steps end where r is this much smaller than at the mode

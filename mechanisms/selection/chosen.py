@@ -12,8 +12,7 @@ from ...exact.number import ExactInput, ParameterError, is_list, whole
 from ..laws.discrete_laplace import DiscreteLaplace
 from ..mechanism import AdditiveNoise
 from ..samplers.bits import NoSamplerError, RandomBits
-from ..samplers.coins import below, coin_exp
-from ..samplers.reals import Chance
+from ..samplers.coins import Chance, below, coin_exp
 from .candidates import Exponential, NoisyMax, PermuteAndFlip
 from .key_names import KeyNames, Noisy, Optimal
 from .sparse_vector import SparseVector

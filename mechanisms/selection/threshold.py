@@ -134,7 +134,8 @@ class Thresholded(Bracketed):
 
     def bracket(self) -> Bracket:
         """Between so many keys of either kind, and any choice of them."""
-        alone, shared, keys = self._alone(), self._shared(), self.keys
+        alone = Sampled(Alone(self.noise, self.threshold), self.rate, self.removing)
+        shared, keys = self._shared(), self.keys
         tried = range(keys + 1) if keys <= _LISTED else (0, 1, keys)
         lower = [_uses((alone, j), (shared, keys - j)) for j in tried]
         upper = [_uses((alone, keys), (shared, keys))]
@@ -143,9 +144,6 @@ class Thresholded(Bracketed):
             upper.append(_uses((either, keys)))
         why = "in how many of her keys a user is alone, at each use, is open"
         return Bracket(lower, upper, is_complete=keys <= _LISTED, reason=why)
-
-    def _alone(self) -> Sampled:
-        return Sampled(Alone(self.noise, self.threshold), self.rate, self.removing)
 
     def _shared(self) -> Mechanism:
         noise = self.noise

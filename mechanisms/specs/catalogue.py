@@ -23,8 +23,7 @@ from ..fields.schema import YES_OR_NO, Entry, Key, Values, flag, keys, short
 from ..laws.families import FAMILIES
 from ..laws.law import Law
 from ..mechanism import AdditiveNoise, Mechanism
-from ..pairs.named_file import Held
-from ..pairs.pair_file import read_pair
+from ..pairs.pair_file import Held, read_pair
 from ..sampled import Sampled, unsampled
 from ..sampling.guaranteed import read_guarantee
 from ..sampling.schemes import with_users

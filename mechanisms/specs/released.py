@@ -34,8 +34,7 @@ from ..samplers.bits import (
     for_release,
     is_simulated,
 )
-from ..samplers.coins import Table
-from ..samplers.reals import Chance
+from ..samplers.coins import Chance, Table
 from ..sampling.fixed_size import FixedSize
 from ..selection import chosen
 from ..selection.candidates import Exponential, NoisyMax, PermuteAndFlip

@@ -69,7 +69,8 @@ class Circle:
     def near(self) -> dict[int, tuple[int, ...]]:
         """The neighbours of each user."""
         n, order = len(self.order), self.order
-        steps = range(1, n) if self._is_complete else self._steps()
+        half = self.neighbours // 2
+        steps = range(1, n) if self._is_complete else (*range(-half, 0), *range(1, half + 1))
         return {
             user: tuple(order[(place + step) % n] for step in steps)
             for place, user in enumerate(order)
@@ -91,10 +92,6 @@ class Circle:
     @property
     def _is_complete(self) -> bool:
         return self.neighbours == len(self.order) - 1
-
-    def _steps(self) -> tuple[int, ...]:
-        half = self.neighbours // 2
-        return (*range(-half, 0), *range(1, half + 1))
 
 
 @frozen

@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 
 from ....exact.number import ParameterError
 from ....mechanisms.samplers.bits import RandomBits
+from ....mechanisms.samplers.coins import below
 from .terms import Terms
 
 KEY_BYTES = 32
@@ -118,13 +119,13 @@ class Channel:
         return self._decrypted(_CONFIRMATION, tag, digest) is not None
 
     def _encrypted(self, kind: int, content: bytes, what: bytes) -> bytes:
-        nonce, said = _bound(kind, self._own, self._other, what)
-        return self._cipher.encrypt(nonce, content, said)
+        nonce, associated = _bound(kind, self._own, self._other, what)
+        return self._cipher.encrypt(nonce, content, associated)
 
     def _decrypted(self, kind: int, sealed: bytes, what: bytes) -> bytes | None:
-        nonce, said = _bound(kind, self._other, self._own, what)
+        nonce, associated = _bound(kind, self._other, self._own, what)
         try:
-            return self._cipher.decrypt(nonce, sealed, said)
+            return self._cipher.decrypt(nonce, sealed, associated)
         except InvalidTag:
             return None
 
@@ -149,7 +150,7 @@ def split(secret: int, threshold: int, points: Iterable[int], bits: RandomBits) 
         )
     if len(set(places)) != len(places) or not all(1 <= x < PRIME for x in places):
         raise ParameterError("points must be distinct integers between 1 and PRIME - 1")
-    coefficients = [_element(bits) for _ in range(threshold - 1)]
+    coefficients = [below(PRIME, bits) for _ in range(threshold - 1)]
     shares = {}
     for x in places:
         value = 0
@@ -190,13 +191,6 @@ def combine(shares: Mapping[int, int]) -> int:
         for share, top, bottom in zip(shares.values(), tops, bottoms, strict=True)
     )
     return total * pow(common, -1, PRIME) % PRIME
-
-
-def _element(bits: RandomBits) -> int:
-    """A uniform element of the field."""
-    while (drawn := bits.take(257)) >= PRIME:
-        pass
-    return drawn
 
 
 # -- masks ----------------------------------------------------------------------------------------

@@ -139,8 +139,11 @@ class Server:
             )
         for user in self._shares:
             near = self._near(user, self._inputs)
-            if near or user in self._inputs:
-                self._enough(user, len(near))
+            if (near or user in self._inputs) and len(near) < self.terms.threshold:
+                raise AggregationError(
+                    f"{len(near)} of the {self.terms.neighbours} neighbours of user {user} "
+                    f"remained at the stage {self.stage.name}, {self.terms.threshold} are needed"
+                )
         listed = self.terms.packed(self._inputs)
         return {user: Present(self.terms.round_id, user, listed) for user in self._inputs}
 
@@ -249,13 +252,6 @@ class Server:
 
     def _near(self, user: int, present: Collection[int]) -> list[int]:
         return [other for other in self.terms.near[user] if other in present]
-
-    def _enough(self, user: int, count: int) -> None:
-        if count < self.terms.threshold:
-            raise AggregationError(
-                f"{count} of the {self.terms.neighbours} neighbours of user {user} remained at the "
-                f"stage {self.stage.name}, {self.terms.threshold} are needed"
-            )
 
     def _check_modulus(self, message: KeyAdvertisement | MaskedInput | MaskedVector) -> None:
         if message.modulus != self.terms.modulus:
