@@ -94,10 +94,7 @@ def provisioned(protocol: SumProtocol, dropout: ExactInput) -> Provision:
     by_scale = raised_scale(protocol, missing)
     if by_scale is None:
         return by_share
-    ratios = (by_share.variance_ratio, by_scale.variance_ratio)
-    cheaper, other = (
-        (by_share, by_scale) if ratios[0].lower <= ratios[1].lower else (by_scale, by_share)
-    )
+    cheaper, other = sorted((by_share, by_scale), key=lambda way: way.variance_ratio.lower)
     return evolve(cheaper, alternative=other)
 
 

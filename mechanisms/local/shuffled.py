@@ -25,7 +25,7 @@ others hold x', what she reports with the largest ratio may be what everybody re
 categories of which few are reported by chance (`shuffled_counts`).
 
 *Several uses* are composed by pairs of laws. Above: the profile is convex, so that bounds of delta
-at some levels are those of a pair which dominates (`moment_profile`). Below: some tests are
+at some levels are those of a pair which dominates (`guaranteed`). Below: some tests are
 attained, with known power and level, and so are all mixtures of them: the upper hull of these
 points, of (0, 0) and of (1, 1), is that of a pair whose outcomes are its edges, and which
 neighbours' outputs dominate.
@@ -57,7 +57,7 @@ from ...exact.roots import halved
 from ..bracket import Bracket, Bracketed
 from ..mechanism import Mechanism, RandomizedResponse
 from ..pairs.listed_pair import ListedPair, Masses, Swapped
-from ..sampling.moment_profile import ProfilePair, hull
+from ..sampling.guaranteed import ProfilePair, hull
 from . import shuffled_bits, shuffled_counts
 from .local_families import Categories
 from .randomizer import LocalRandomizer

@@ -70,14 +70,10 @@ def _from_npy(path: Path) -> _Read:
     low, high = (int(used.min()), int(used.max())) if used.size else (0, 0)
     kept = max(low, high - _DIGITS + 53)
     rows = [
-        [_shifted(int(m), e - kept) for m, e in zip(row, powers, strict=True)]
+        [int(m) << max(e - kept, 0) >> max(kept - e, 0) for m, e in zip(row, powers, strict=True)]
         for row, powers in zip(np.ldexp(parts, 53).tolist(), exponents.tolist(), strict=True)
     ]
     return rows, Fraction(2) ** (kept - 53), low < kept
-
-
-def _shifted(mantissa: int, by: int) -> int:
-    return mantissa << by if by >= 0 else mantissa >> -by
 
 
 def _from_csv(path: Path) -> _Read:

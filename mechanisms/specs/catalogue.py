@@ -268,15 +268,17 @@ def _preset(
             "users": preset.batch - missing_users(preset.batch, *missing),
             "bits_per_user": protocol.bits_per_user,
         }
+        released: Mechanism = protocol.released(*missing)
         failure = drawn = None
         if isinstance(preset, papers.RelaxedPreset):
             shown["share"] = written(protocol.noise)
             shown["aggregation"] = written(preset.aggregation)
             failure = preset.aggregation.failure
-            drawn = protocol.released(*missing)  # by an aggregation that is not relaxed
+            drawn = released  # by an aggregation that is not relaxed
+            released = preset.aggregation.released(protocol, *missing)
         horizon = whole(values["horizon"], "horizon") if "horizon" in values else None
         known = {key: value for key, value in shown.items() if value is not None}
-        return Spec("", preset.released(*missing), known, protocol, horizon, failure, drawn)
+        return Spec("", released, known, protocol, horizon, failure, drawn)
 
     example = ",".join(f"{key}={_USUAL[key]}" for key in (*needs, *allows))
     own = {"epsilon": _STATED, "modulus": _OTHER_MODULUS}
@@ -308,7 +310,7 @@ def _shuffle_sum(values: Values) -> Spec:
         "messages_per_user": protocol.messages_per_user,
         "bits_per_user": protocol.bits_per_user,
     }
-    return Spec("", preset.released(*missing), shown, shuffled=preset)
+    return Spec("", protocol.released(*missing), shown, shuffled=preset)
 
 
 def _continuous(shape: Shape, says: str, own: Mapping[str, Key]) -> Entry:

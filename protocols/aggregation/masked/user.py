@@ -123,18 +123,17 @@ class User:
         threshold = self.terms.threshold
         seeds = split(int.from_bytes(self._seed, "little"), threshold, places, self._bits)
         keys = split(secret_half(self._masking), threshold, places, self._bits)
-        sealed = tuple(
-            (other, channel.seal(_packed(seeds[points[other]], keys[points[other]])))
-            for other, channel in channels.items()
-        )
+        shares = {other: (seeds[points[other]], keys[points[other]]) for other in channels}
+        sealed = []
+        for other, channel in channels.items():
+            content = b"".join(share.to_bytes(SHARE_BYTES, "little") for share in shares[other])
+            sealed.append((other, channel.seal(content)))
         self._channels = channels
         self._public = {each.sender: each.masking_key for each in message.keys}
         self.stage = Stage.INPUT
         commitment = hashlib.sha256(self._seed).digest()
-        checks = tuple(
-            (other, check(seeds[points[other]]) + check(keys[points[other]])) for other in channels
-        )
-        return SealedShares(self.terms.round_id, self.identity, commitment, sealed, checks)
+        checks = tuple((other, check(seed) + check(key)) for other, (seed, key) in shares.items())
+        return SealedShares(self.terms.round_id, self.identity, commitment, tuple(sealed), checks)
 
     def mask(self, message: DeliveredShares) -> MaskedInput | MaskedVector:
         """Keep the neighbours' shares, and send the message under all masks.
@@ -147,9 +146,11 @@ class User:
             if owner not in self._channels:
                 refuse(message, f"user {owner} is no neighbour that advertised keys")
             content = self._channels[owner].open(sealed)
-            shares = None if content is None else _unpacked(content)
-            if shares is not None:
-                held[owner] = shares
+            if content is not None:
+                halves = content[:SHARE_BYTES], content[SHARE_BYTES:]
+                seed, key = (int.from_bytes(half, "little") for half in halves)
+                if max(seed, key) < PRIME:
+                    held[owner] = seed, key
         self._enough(len(held), "shared their keys")
         masks = [self_mask(self.terms, self.identity, self._seed)]
         senders = frozenset(owner for owner, _ in message.shares)
@@ -254,14 +255,3 @@ def _too_few(user: int, count: int, did: str, terms: Terms) -> str:
         f"{count} of the {terms.neighbours} neighbours of user {user} {did}, "
         f"{terms.threshold} are needed"
     )
-
-
-def _packed(seed: int, key: int) -> bytes:
-    return seed.to_bytes(SHARE_BYTES, "little") + key.to_bytes(SHARE_BYTES, "little")
-
-
-def _unpacked(content: bytes) -> tuple[int, int] | None:
-    seed, key = (
-        int.from_bytes(part, "little") for part in (content[:SHARE_BYTES], content[SHARE_BYTES:])
-    )
-    return (seed, key) if max(seed, key) < PRIME else None
