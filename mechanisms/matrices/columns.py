@@ -318,7 +318,11 @@ class _Bounds:
                 alone = others[np.minimum(k - np.arange(len(here)), len(others) - 1)]
                 here = np.maximum(here, alone)
             found.append(here)
-        return [lambda m, rest=rest: int(rest[min(m, len(rest) - 1)]) for rest in found[::-1]]
+
+        def at(rest: _Whole) -> Rest:
+            return lambda m: int(rest[min(m, len(rest) - 1)])
+
+        return [at(rest) for rest in reversed(found)]
 
 
 def _joined(one: _Whole, other: _Whole, most: int) -> NDArray[np.int64]:

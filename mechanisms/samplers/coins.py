@@ -133,9 +133,7 @@ def bernoulli_real(probability: Real, bits: RandomBits) -> bool:
     not narrow.
     """
     if isinstance(probability, Fraction):
-        if not 0 <= probability <= 1:
-            raise ParameterError(f"probability must be between 0 and 1, got {probability}")
-        return coin(probability.numerator, probability.denominator, bits)
+        return bernoulli(probability, bits)
     formula: Formula = probability
     with working_precision(_FIRST):
         value = ball(formula)
