@@ -13,11 +13,10 @@ if TYPE_CHECKING:
     from .rounding import worst_rounding_quantile
     from .total import Least, least_accuracy, least_modulus, worst_error, worst_error_quantile
 
-__all__ = ["Least", "Provision", "RelaxedAggregation", "ShuffleSum", "SumProtocol"]
-__all__ += ["Trust", "analyze", "decode", "encode", "least_accuracy"]
-__all__ += ["least_modulus", "noise_quantile", "off_probability", "provisioned", "randomize"]
-__all__ += ["worst_error", "worst_error_quantile", "worst_rounding_quantile"]
-__all__ += ["wrap_probability"]
+__all__ = ["Least", "Provision", "RelaxedAggregation", "ShuffleSum", "SumProtocol", "Trust"]
+__all__ += ["analyze", "decode", "encode", "least_accuracy", "least_modulus", "noise_quantile"]
+__all__ += ["off_probability", "provisioned", "randomize", "worst_error", "worst_error_quantile"]
+__all__ += ["worst_rounding_quantile", "wrap_probability"]
 
 _TOTAL = ["Least", "least_accuracy", "least_modulus", "worst_error", "worst_error_quantile"]
 __getattr__ = lazily(

@@ -231,15 +231,12 @@ def _flat(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 class Account(Protocol):
-    """Counts rounds, and says what they cost: `exactdp.interop.flower.FederatedAccount` does."""
+    """Counts rounds, and says what they cost: see `exactdp.interop.flower.FederatedAccount`."""
 
     encoding: Encoding
 
-    def record(self, asked: ExactInput, summed: ExactInput) -> object:
-        """Count a round whose sum was released, by the clients that were asked and are in it."""
-
-    def epsilon(self, delta: ExactInput) -> Enclosure:
-        """Where epsilon of all rounds lies at this delta."""
+    def record(self, asked: ExactInput, summed: ExactInput) -> object: ...
+    def epsilon(self, delta: ExactInput) -> Enclosure: ...
 
 
 def secagg_workflow(

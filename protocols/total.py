@@ -211,9 +211,6 @@ def _density(z: arb) -> arb:
     return (-z * z / 2).exp() * (2 / arb.pi()).sqrt()
 
 
-# -- the least accuracy and modulus ----------------------------------------------------------------
-
-
 @frozen
 class Least:
     """The least parameters that meet a failure probability, and the next smaller, that do not.
@@ -263,11 +260,9 @@ def least_accuracy(protocol: SumProtocol, failure: ExactInput) -> Least:
     _check_shape(protocol.total_noise())
     p = exact(failure, "failure", above=0, at_most=1)
 
-    def with_accuracy(tau: int) -> SumProtocol:
-        return evolve(protocol, accuracy=tau, modulus=_modulus(protocol, tau))
-
     def probability(tau: int) -> arb:
-        return off_ball(with_accuracy(tau), tau, 0)
+        tried = evolve(protocol, accuracy=tau, modulus=_modulus(protocol, tau))
+        return off_ball(tried, tau, 0)
 
     guess = noise_quantile(evolve(protocol, modulus=None), p)
     tau = first_within(probability, p, _FAILING, guess)

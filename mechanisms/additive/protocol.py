@@ -1,8 +1,8 @@
 """A protocol (R, S, A) for the sum of a batch of rewards, as a value.
 
 Each of n users encodes a reward in [0, 1] as an integer in 0..g by randomized rounding, adds a
-share of noise and reduces mod m (R, `randomizer`); the messages are summed mod m and nothing else
-is seen (S, the package `aggregation`); the sum is decoded (A, `analyzer`). This is Algorithm 1 of
+share of noise and reduces mod m (R, `randomize`); the messages are summed mod m and nothing else
+is seen (S, the package `aggregation`); the sum is decoded (A, `analyze`). This is Algorithm 1 of
 Chowdhury and Zhou, "Distributed Differential Privacy in Multi-Armed Bandits" (ICLR 2023), with
 their Algorithms 2-5 where the analyzer alone, or each user alone, adds the noise that protects.
 

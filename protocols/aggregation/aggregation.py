@@ -140,10 +140,8 @@ class PlainSum:
 
         Raises ParameterError for a message out of range. Nobody's is the sum 0.
         """
-        return (
-            sum(residue(value, self.modulus, user) for user, value in messages.items())
-            % self.modulus
-        )
+        whole_sum = sum(residue(value, self.modulus, user) for user, value in messages.items())
+        return whole_sum % self.modulus
 
     def play(self, messages: Mapping[int, Sequence[int]], vanish: Mapping[int, Stage]) -> Round:
         """The same of those who do not vanish, one integer each, with what happened."""

@@ -25,7 +25,6 @@ from ...mechanisms.specs.stream import recovering
 from .aggregation import Stage, summing_arrays
 
 Rows: TypeAlias = Mapping[int, Sequence[int]]  # by step, of those in which a client takes part
-Vanish: TypeAlias = Callable[[int], Mapping[int, Stage]]
 
 
 @frozen
@@ -52,7 +51,7 @@ def play_stream(
     shared: SharedStream,
     rows: Sequence[Rows],
     bits: RandomBits,
-    vanish: Vanish,
+    vanish: Callable[[int], Mapping[int, Stage]],
     dropout: int,
     masks: bool = True,
 ) -> Iterator[StreamStep]:

@@ -5,9 +5,9 @@ residues of the sum, unscale, rotate back, divide. (Kairouz, Liu, Steinke, ICML 
 and 2; `DistributedDpSumFactory` in TensorFlow Federated.)
 
 What privacy rests on is exact: for every input there is a vector y of norm at most clip scale (in
-exact integers, see `grid`), a function of the input and the public seed, that is rounded at random
+exact integers, see `on_grid`), a function of the input and the public seed, that is rounded at random
 with exactly the stated probabilities, to integers whose squared norm is at most
-`squared_sensitivity` (checked for each vector); the noise is drawn exactly (`samplers.arrays`).
+`squared_sensitivity` (checked for each vector); the noise is drawn exactly (`laws.arrays`).
 Floats only decide which y stands for which input.
 
 *The randomized rotation*: random signs, then the Walsh-Hadamard transform, H D / sqrt(size).
@@ -21,7 +21,7 @@ In floats: the transform is a product of blocks, H of size k <= 32 along one axi
 One entry of a block is a sum of k terms, off by at most g sum |z_i|, g = ku/(1 - ku), u = 2^-53, in
 whatever order it is summed; so a block is off by at most g k |z| in norm, where |H z| = sqrt(k)|z|:
 relatively by g sqrt(k) < 182 u. At most 13 blocks, of 62 levels in all, and a few single roundings
-stay below `FLOAT_ERROR` = 2^-40. No privacy depends on this: see `grid`.
+stay below `FLOAT_ERROR` = 2^-40. No privacy depends on this: see `on_grid`.
 """
 
 from __future__ import annotations

@@ -193,9 +193,6 @@ def combine(shares: Mapping[int, int]) -> int:
     return total * pow(common, -1, PRIME) % PRIME
 
 
-# -- masks ----------------------------------------------------------------------------------------
-
-
 def self_mask(terms: Terms, user: int, seed: bytes) -> Mask:
     """What only the user knows: it protects a late message of one whose pairwise key is open."""
     return derive(seed, terms.context(b"self", user)), 1

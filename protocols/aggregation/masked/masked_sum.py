@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from attrs import field, frozen
@@ -20,10 +20,6 @@ from .server import Server
 from .terms import Terms
 from .user import User
 from .vectors import VectorServer, VectorUser
-
-_Answer: TypeAlias = tuple[
-    Stage, Callable[[], Mapping[int, Any]], Callable[[User, Any], FromUser]
-]  # the stage, what the server sends to whom, and how a user answers it
 
 
 def _bits(given: RandomBits | None) -> RandomBits:
@@ -123,7 +119,9 @@ def _play(
     if unknown := vanish.keys() - users.keys():
         raise ParameterError(f"vanish names {min(unknown)}, no user")
     terms = server.terms
-    answers: list[_Answer] = [
+    # the stage, what the server sends to whom, and how a user answers it
+    answers: list[tuple[Stage, Callable[[], Mapping[int, Any]], Callable[[User, Any], FromUser]]]
+    answers = [
         (Stage.SHARES, server.keys, User.share_keys),
         (Stage.INPUT, server.shares, User.mask),
         (Stage.CONFIRMATION, server.present, User.confirm),

@@ -186,8 +186,7 @@ class User:
             )
         loneliest = self.terms.loneliest(message.listed)
         assert loneliest is not None
-        if loneliest[1] < self.terms.threshold:
-            raise AggregationError(_too_few(*loneliest, "are present", self.terms))
+        self._enough(loneliest[1], "are present", loneliest[0])
         self._present = present
         self._digest = hashlib.sha256(self.terms.digest + message.listed).digest()
         self.stage = Stage.UNMASKING
@@ -245,13 +244,11 @@ class User:
             order = "repeated" if self.stage.value > stage.value else "out of order"
             refuse(message, f"it is {order}")
 
-    def _enough(self, count: int, did: str) -> None:
-        if count < self.terms.threshold:
-            raise AggregationError(_too_few(self.identity, count, did, self.terms))
-
-
-def _too_few(user: int, count: int, did: str, terms: Terms) -> str:
-    return (
-        f"{count} of the {terms.neighbours} neighbours of user {user} {did}, "
-        f"{terms.threshold} are needed"
-    )
+    def _enough(self, count: int, did: str, user: int | None = None) -> None:
+        """user: of whose neighbours so many did; None: of this one's."""
+        terms, whose = self.terms, self.identity if user is None else user
+        if count < terms.threshold:
+            raise AggregationError(
+                f"{count} of the {terms.neighbours} neighbours of user {whose} {did}, "
+                f"{terms.threshold} are needed"
+            )
