@@ -5,7 +5,7 @@ residues of the sum, unscale, rotate back, divide. (Kairouz, Liu, Steinke, ICML 
 and 2; `DistributedDpSumFactory` in TensorFlow Federated.)
 
 What privacy rests on is exact: for every input there is a vector y of norm at most clip scale (in
-exact integers, see `on_grid`), a function of the input and the public seed, that is rounded at random
+exact integers: `on_grid`), a function of the input and the public seed, that is rounded at random
 with exactly the stated probabilities, to integers whose squared norm is at most
 `squared_sensitivity` (checked for each vector); the noise is drawn exactly (`laws.arrays`).
 Floats only decide which y stands for which input.
