@@ -13,8 +13,8 @@ from ..mechanisms.additive.error import noise_quantile, off_probability, wrap_pr
 from ..mechanisms.additive.protocol import missing_users
 from ..mechanisms.specs.spec import Spec
 from ..protocols import SumProtocol, worst_error_quantile, worst_rounding_quantile
-from ..protocols.least import Least, least_accuracy, least_modulus
 from ..protocols.provision import Provision, provisioned
+from ..protocols.total import Least, least_accuracy, least_modulus
 from . import output
 from .in_time import Figures
 from .parts import described, shown

@@ -22,7 +22,8 @@ from ..mechanisms.samplers import RandomBits, SeededBits, SystemBits
 from ..mechanisms.samplers.coins import bernoulli
 from ..mechanisms.specs.spec import parse
 from ..protocols import SumProtocol, off_probability, worst_error, wrap_probability
-from ..protocols.aggregation.batch import masked_batch, plain_batch, some_of, some_stages
+from ..protocols.aggregation.aggregation import Stage
+from ..protocols.aggregation.batch import play_batch, some_of, some_stages
 from ..verify import ApproxDP, Claim, PureDP, certify, parse_claim
 from ..verify.certificate import Certificate
 from . import output
@@ -155,13 +156,10 @@ def round(
     missing_users(protocol.users, most, known)  # refuses where nobody is left
     with output.working("playing the round"), asked.summing():
         gone = some_of(protocol.users, leaving, bits)
-        if plain:
-            batch = plain_batch(protocol, earned, bits, frozenset(gone))
-        else:
-            when = some_stages(gone, bits)
-            # The masks are laid for a tenth of the users at least, whoever says to collude.
-            corrupt = known if known > protocol.users // 10 else None
-            batch = masked_batch(protocol, earned, bits, when, neighbours, most, corrupt, risk)
+        when = dict.fromkeys(gone, Stage.KEYS) if plain else some_stages(gone, bits)
+        # The masks are laid for a tenth of the users at least, whoever says to collude.
+        corrupt = known if known > protocol.users // 10 else None
+        batch = play_batch(protocol, earned, bits, when, neighbours, most, corrupt, risk, plain)
     missing = protocol.users - batch.summed
     if missing > most:
         raise ParameterError(

@@ -20,7 +20,7 @@ from .parts import at_most, who_is_summed
 from .result import Part
 
 if TYPE_CHECKING:
-    from ..protocols.aggregation.masked.failure import GraphFailure
+    from ..protocols.aggregation.masked.graph import GraphFailure
     from ..protocols.aggregation.masked.terms import Terms
 
 _BEFORE, _AFTER = "the sum before the reduction mod m", "the sum reduced mod m"

@@ -20,7 +20,7 @@ from ..accounting.composition.composed import compose as _compose
 from ..exact import ParameterError, decimal_text
 from ..mechanisms import FinitePair, Mechanism
 from ..mechanisms.fields import schema
-from ..mechanisms.pairs.named_file import only_from
+from ..mechanisms.pairs.pair_file import only_from
 from ..mechanisms.sampled import Sampled
 from ..mechanisms.specs.spec import Spec, parse, parse_use
 

@@ -28,7 +28,6 @@ from .sampled import (
     NEIGHBOURS_KEY,
     POISSON,
     check_neighbours,
-    poisson_sampling,
     sampling_rate,
 )
 
@@ -98,11 +97,6 @@ class ContinuousNoise:
     def move(self) -> Fraction | SquareRoot:
         """The sensitivity, in units of the scale: a Gaussian's mu, a Laplace's epsilon."""
         return self.sensitivity / self.scale
-
-    @property
-    def sampling(self) -> str | None:
-        """How users are sampled, in words; None where all take part."""
-        return poisson_sampling(self.rate)
 
     def at_rate(self, rate: Fraction, removing: bool) -> Mechanism:
         """The same of users who take part with this probability; neighbours add-remove."""

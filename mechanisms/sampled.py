@@ -96,11 +96,6 @@ class Sampled:
     neighbours: ClassVar[str] = "add-remove"
 
     @property
-    def sampling(self) -> str | None:
-        """How users are sampled, in words; None where all take part."""
-        return poisson_sampling(self.rate)
-
-    @property
     def is_dearer_removing(self) -> bool:
         """Is one use at least as dear with the user's dataset first, whatever is asked?
 
@@ -168,14 +163,6 @@ class Poisson:
     def of(self, mechanism: Mechanism) -> Mechanism:
         """For neighbours add-remove."""
         return at_rate(mechanism, self.rate)
-
-
-def read_share(text: str, named: str, form: str) -> tuple[str, str]:
-    """A and B of A/B; ParameterError by this name for anything else."""
-    first, slash, second = text.partition("/")
-    if not slash:
-        raise ParameterError(f"{named} must read {form}, got {text[:40]!r}")
-    return first, second
 
 
 def _rates(rates: Iterable[tuple[ExactInput, ExactInput]]) -> tuple[tuple[Fraction, Fraction], ...]:
@@ -268,12 +255,10 @@ def bare(mechanism: Mechanism) -> Mechanism:
     return found
 
 
-def poisson_sampling(rate: Fraction) -> str | None:
-    """Poisson sampling in words; None where all take part."""
-    return None if rate == 1 else f"Poisson subsampling with probability {decimal_text(rate)}"
-
-
 def sampling_of(mechanism: Mechanism) -> str | None:
-    """How its users are sampled, in words; None where all take part."""
+    """How its users are sampled, in words: its own, or its rate's; None where all take part."""
     inner = either_way(mechanism)
-    return getattr(inner, "sampling", None)
+    own: str | None = getattr(inner, "sampling", None)
+    if own is None and (rate := getattr(inner, "rate", 1)) != 1:
+        return f"Poisson subsampling with probability {decimal_text(rate)}"
+    return own

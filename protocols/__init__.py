@@ -6,32 +6,28 @@ from ..exact.lazy import lazily
 
 if TYPE_CHECKING:
     from ..mechanisms.additive.error import noise_quantile, off_probability, wrap_probability
-    from ..mechanisms.additive.protocol import SumProtocol, Trust
-    from ..mechanisms.additive.relaxed import RelaxedAggregation
+    from ..mechanisms.additive.protocol import RelaxedAggregation, SumProtocol, Trust
     from ..mechanisms.additive.shuffle import ShuffleSum
-    from .least import Least, least_accuracy, least_modulus
     from .parties import analyze, decode, encode, randomize
     from .provision import Provision, provisioned
     from .rounding import worst_rounding_quantile
-    from .total import worst_error, worst_error_quantile
+    from .total import Least, least_accuracy, least_modulus, worst_error, worst_error_quantile
 
-__all__ = ["Least", "Provision", "RelaxedAggregation", "ShuffleSum", "SumProtocol"]
-__all__ += ["Trust", "analyze", "decode", "encode", "least_accuracy"]
-__all__ += ["least_modulus", "noise_quantile", "off_probability", "provisioned", "randomize"]
-__all__ += ["worst_error", "worst_error_quantile", "worst_rounding_quantile"]
-__all__ += ["wrap_probability"]
+__all__ = ["Least", "Provision", "RelaxedAggregation", "ShuffleSum", "SumProtocol", "Trust"]
+__all__ += ["analyze", "decode", "encode", "least_accuracy", "least_modulus", "noise_quantile"]
+__all__ += ["off_probability", "provisioned", "randomize", "worst_error", "worst_error_quantile"]
+__all__ += ["worst_rounding_quantile", "wrap_probability"]
 
+_TOTAL = ["Least", "least_accuracy", "least_modulus", "worst_error", "worst_error_quantile"]
 __getattr__ = lazily(
     __name__,
     {
         "..mechanisms.additive.error": ["noise_quantile", "off_probability", "wrap_probability"],
-        ".least": ["Least", "least_accuracy", "least_modulus"],
-        "..mechanisms.additive.protocol": ["SumProtocol", "Trust"],
+        "..mechanisms.additive.protocol": ["RelaxedAggregation", "SumProtocol", "Trust"],
         ".provision": ["Provision", "provisioned"],
         ".parties": ["analyze", "decode", "encode", "randomize"],
-        "..mechanisms.additive.relaxed": ["RelaxedAggregation"],
         ".rounding": ["worst_rounding_quantile"],
         "..mechanisms.additive.shuffle": ["ShuffleSum"],
-        ".total": ["worst_error", "worst_error_quantile"],
+        ".total": _TOTAL,
     },
 )

@@ -31,8 +31,7 @@ from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput
 from ..exact.precision import refine
 from ..exact.roots import first_met_near
-from ..mechanisms.additive.protocol import SumProtocol, Trust, missing_users
-from ..mechanisms.additive.relaxed import largest_loss_of_noise
+from ..mechanisms.additive.protocol import SumProtocol, Trust, largest_loss_of_noise, missing_users
 from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
 from ..mechanisms.laws.discrete_laplace import PolyaDifference
 from ..mechanisms.laws.law import Law
@@ -95,10 +94,7 @@ def provisioned(protocol: SumProtocol, dropout: ExactInput) -> Provision:
     by_scale = raised_scale(protocol, missing)
     if by_scale is None:
         return by_share
-    ratios = (by_share.variance_ratio, by_scale.variance_ratio)
-    cheaper, other = (
-        (by_share, by_scale) if ratios[0].lower <= ratios[1].lower else (by_scale, by_share)
-    )
+    cheaper, other = sorted((by_share, by_scale), key=lambda way: way.variance_ratio.lower)
     return evolve(cheaper, alternative=other)
 
 

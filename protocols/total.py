@@ -2,7 +2,7 @@
 
 *For given data* exactly: with b the sum of floor(g x), B how many rewards are rounded up and D the
 decoded sum, D is the representative of b + (B + eta) mod m in the window -tau, ..., m - 1 - tau,
-and |D - g sum x| <= t keeps it to a run of outcomes. B + eta is one law (`noisy`).
+and |D - g sum x| <= t keeps it to a run of outcomes. B + eta is one law (`NoisyRounding`).
 
 *For the worst data* between two ends. Below: data for which it is exact. Above, for symmetric
 unimodal noise eta: let T(j) = P(eta >= j), linear in between; it is convex on j >= 0, as the PMF
@@ -23,6 +23,22 @@ The expectation is bounded by chords of G, beyond a point by its steepest slope 
 
 Where the noisy sum is at most t <= min(tau, m - 1 - tau - k g) off there is no wrap-around; so
 P(|A - sum x| > t/g) is at most (2) at the smaller of t and that.
+
+*The least accuracy tau and the least modulus m* that meet a failure probability: fewer bits.
+
+A smaller modulus costs no privacy: reduction mod any m is post-processing of the plain sum.
+
+tau, with the theorems' m = n g + 2 tau + 1. A is off by more than tau/g where eta mod m is in
+none of the runs [km - tau, km + tau], that is, in a gap of n g outcomes; the gaps begin at
+k m + tau + 1, k >= 0, on the right, and mirror that on the left. As tau grows they all move
+outward, so for symmetric unimodal noise their probability falls: it is enough that tau meets the
+failure probability and tau - 1 does not.
+
+m, with wrap-around alone allowed to fail (the error may be as large as the noise is). With
+T(j) = P(eta >= j) and margins a = tau below 0 and b = m - 1 - tau - n g above n g, the worst data
+(`wrap_probability`) wrap with probability max(T(a+1) + T(b+ng+1), T(b+1) + T(a+ng+1)). For a given
+a + b the larger is least where they differ by at most 1: moving one margin from balance, the
+smaller one's tail grows by more than the far one's falls, as the PMF falls on x >= 0.
 """
 
 from __future__ import annotations
@@ -31,50 +47,46 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from attrs import frozen
+from attrs import evolve, frozen
 from flint import arb
 
 from ..exact.enclosure import Enclosure
-from ..exact.number import ExactInput, exact, whole
+from ..exact.number import ExactInput, ParameterError, exact, whole
 from ..exact.precision import refine
-from ..mechanisms.additive.error import largest_error, noise_quantile, off_ball, outside
+from ..mechanisms.additive.error import (
+    largest_error,
+    noise_quantile,
+    off_ball,
+    outside,
+    tail_beside,
+)
 from ..mechanisms.additive.protocol import SumProtocol
 from ..mechanisms.laws.law import Law
 from ..mechanisms.laws.search import first_within
-from .noisy import NoisyRounding
-from .rounding import RoundedUp, normal_tail
+from .rounding import NoisyRounding, RoundedUp, normal_tail
 
 _BEYOND = "P(|error| > {}/g)"
 _ENOUGH = Fraction(1, 1000)  # of the bound: what the last chord may add
 _FINE = 32  # chords a standard deviation of the noise
 _ZERO = Enclosure.exactly(0)
+_FAILING = "the probability of failing at {}"
 
 
-@frozen
-class DataError:
-    """The law of the error g |A - sum x| for given data.
+def data_error(
+    base: int, rounded: RoundedUp, noise: Law, window: tuple[int, int] | None, t: Fraction
+) -> arb:
+    """P(|A - sum x| > t/g), t >= 0, for given data.
 
-    base      the sum of floor(g x)
-    rounded   what rounding adds to it
-    noise     the total noise of those present
-    window    the decoded sums: -tau and m - 1 - tau; None without a modulus
+    base: the sum of floor(g x). rounded: what rounding adds to it. noise: the total one of those
+    present. window: the decoded sums, -tau and m - 1 - tau; None without a modulus.
     """
-
-    base: int
-    rounded: RoundedUp
-    noise: Law
-    window: tuple[int, int] | None
-
-    def ball(self, t: Fraction) -> arb:
-        """P(|A - sum x| > t/g), t >= 0."""
-        total = self.base + self.rounded.mean
-        low, high = math.ceil(total - t), math.floor(total + t)
-        period = None
-        if self.window is not None:
-            bottom, top = self.window
-            low, high, period = max(low, bottom), min(high, top), top - bottom + 1
-        law = NoisyRounding(self.noise, self.rounded) if self.rounded.trials else self.noise
-        return outside(law, low - self.base, high - self.base, period)
+    total = base + rounded.mean
+    low, high, period = math.ceil(total - t), math.floor(total + t), None
+    if window is not None:
+        bottom, top = window
+        low, high, period = max(low, bottom), min(high, top), top - bottom + 1
+    law = NoisyRounding(noise, rounded) if rounded.trials else noise
+    return outside(law, low - base, high - base, period)
 
 
 def worst_error(protocol: SumProtocol, threshold: ExactInput, missing: ExactInput = 0) -> Enclosure:
@@ -137,7 +149,7 @@ def _by_data(protocol: SumProtocol, t: int, missing: int) -> arb:
     # the second is the mirror image of the first where the noise and the window are symmetric
     mirrored = window is None or (noise.symmetric and window[1] - users * g == -window[0])
     for base in {0} if mirrored else {0, users * (g - 1)}:
-        worst = worst.max(DataError(base, rounded, noise, window).ball(Fraction(t)))
+        worst = worst.max(data_error(base, rounded, noise, window, Fraction(t)))
     return worst
 
 
@@ -197,3 +209,117 @@ def _by_union(noise: Law, users: int, t: int) -> arb:
 def _density(z: arb) -> arb:
     """Twice the normal density: of |Z|."""
     return (-z * z / 2).exp() * (2 / arb.pi()).sqrt()
+
+
+@frozen
+class Least:
+    """The least parameters that meet a failure probability, and the next smaller, that do not.
+
+    accuracy, modulus   tau and m; m is None for protocols without a modulus
+    failure             what was allowed
+    probability         of failing with them, at most `failure`
+    neighbour           (tau, m) next below; None where there is none
+    exceeding           the probability of failing with the neighbour, above `failure`
+
+    >>> from exactdp.mechanisms import Skellam
+    >>> from exactdp.protocols import SumProtocol
+    >>> protocol = SumProtocol(100, 8, accuracy=200, modulus=2048, noise=Skellam(variance=1))
+    >>> least = least_accuracy(protocol, "1e-6")
+    >>> least.accuracy, least.neighbour, least.exceeding > "1e-6"
+    (49, (48, 897), True)
+    """
+
+    accuracy: int
+    modulus: int | None
+    failure: Fraction
+    probability: Enclosure
+    neighbour: tuple[int, int | None] | None
+    exceeding: Enclosure | None
+
+    @property
+    def bits_per_user(self) -> int | None:
+        """ceil(log2 m), what a user sends; None without a modulus."""
+        return None if self.modulus is None else (self.modulus - 1).bit_length()
+
+
+def least_accuracy(protocol: SumProtocol, failure: ExactInput) -> Least:
+    """The least tau with P(A off by more than tau/g) <= failure, m = n g + 2 tau + 1 (or none).
+
+    protocol: whose accuracy and modulus are sought. failure: above 0, below 1.
+
+    Raises ParameterError for noise that is not proved symmetric and unimodal, UndecidedError where
+    a probability cannot be told from `failure`.
+
+    >>> from exactdp.mechanisms import Skellam
+    >>> from exactdp.protocols import SumProtocol
+    >>> protocol = SumProtocol(100, 8, accuracy=200, modulus=2048, noise=Skellam(variance=1))
+    >>> least = least_accuracy(protocol, "1e-6")
+    >>> least.accuracy, least.modulus
+    (49, 899)
+    """
+    _check_shape(protocol.total_noise())
+    p = exact(failure, "failure", above=0, at_most=1)
+
+    def probability(tau: int) -> arb:
+        tried = evolve(protocol, accuracy=tau, modulus=_modulus(protocol, tau))
+        return off_ball(tried, tau, 0)
+
+    guess = noise_quantile(evolve(protocol, modulus=None), p)
+    tau = first_within(probability, p, _FAILING, guess)
+    return _least(tau, p, probability, lambda tau: (tau, _modulus(protocol, tau)))
+
+
+def least_modulus(protocol: SumProtocol, failure: ExactInput) -> Least:
+    """The least m, with its window, such that the sum wraps with probability at most `failure`.
+
+    Whatever the data. protocol: whose modulus is sought. failure: above 0, below 1.
+    Raises what `least_accuracy` raises, and ParameterError without a modulus.
+
+    >>> from exactdp.mechanisms import Skellam
+    >>> from exactdp.protocols import SumProtocol
+    >>> protocol = SumProtocol(100, 8, accuracy=200, modulus=2048, noise=Skellam(variance=1))
+    >>> least = least_modulus(protocol, "1e-6")
+    >>> least.modulus, least.probability <= "1e-6"
+    (897, True)
+    """
+    law = protocol.total_noise()
+    _check_shape(law)
+    if protocol.modulus is None:
+        raise ParameterError("modulus must not be none: the plain sum has no modular overflow")
+    p, most = exact(failure, "failure", above=0, at_most=1), protocol.users * protocol.precision
+
+    def probability(margins: int) -> arb:
+        small = margins // 2  # the other one is margins - small
+        near = law.upper_tail(small + 1)
+        return near + tail_beside(law, margins - small + most + 1, 1, near)
+
+    guess = 2 * noise_quantile(evolve(protocol, modulus=None), p)
+    margins = first_within(probability, p, _FAILING, guess)
+
+    return _least(margins, p, probability, lambda both: (both - both // 2, most + both + 1))
+
+
+def _least(
+    at: int,
+    failure: Fraction,
+    probability: Callable[[int], arb],
+    placed: Callable[[int], tuple[int, int | None]],
+) -> Least:
+    """placed: tau and m of what the search has gone through."""
+
+    def shown(at: int) -> Enclosure:
+        return refine(lambda: probability(at)).intersection(Enclosure.probability())
+
+    below, exceeding = (None, None) if at == 0 else (placed(at - 1), shown(at - 1))
+    return Least(*placed(at), failure, shown(at), below, exceeding)
+
+
+def _modulus(protocol: SumProtocol, tau: int) -> int | None:
+    if protocol.modulus is None:
+        return None
+    return protocol.users * protocol.precision + 2 * tau + 1
+
+
+def _check_shape(law: Law) -> None:
+    if not (law.symmetric and law.shape_is_proved):
+        raise ParameterError(f"noise must be proved symmetric and unimodal, got {law}")

@@ -176,9 +176,9 @@ class Calibration(Rows):
         """The values on both sides of each edge, least first."""
         edges = {edge.value: edge for edge in (self.from_on, self.least)}
         return [
-            one
+            side
             for edge in reversed(edges.values())
-            for one in ((edge.value, edge.verified), (edge.neighbour, edge.refuted))
+            for side in ((edge.value, edge.verified), (edge.neighbour, edge.refuted))
         ]
 
     def rows(self) -> list[dict[str, object]]:

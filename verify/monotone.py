@@ -160,8 +160,8 @@ class _Thresholds:
         """For every s from `low` on: those of one law, with epsilon on the safe side; and these."""
         if (gap := _gap(self.count, low, 1)) is None:
             return [self]
-        one = evolve(self, epsilon=self.epsilon + side * 2 * gap, gap=gap)
-        return [one] if gap < _NEGLIGIBLE else [one, self]
+        narrow = evolve(self, epsilon=self.epsilon + side * 2 * gap, gap=gap)
+        return [narrow] if gap < _NEGLIGIBLE else [narrow, self]
 
     def best(self, sigma2: Fraction) -> int:
         level = Fraction(self.moved, 2) - self.epsilon * self.count * sigma2 / self.moved

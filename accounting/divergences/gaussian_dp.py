@@ -170,21 +170,21 @@ def _of_listed(outcomes: Listed) -> Enclosure:
     Largest bounds first: events grow, so that those between the i-th and the j-th separate by at
     most z(P of the j-th) - z(Q of the i-th). What is halved last bounds all that are left.
     """
-    each = [(p, q) for p, q in zip(outcomes.p, outcomes.q, strict=True) if not p == q == 0]
-    if any((p == 0) != (q == 0) and (p > 0 or q > 0) for p, q in each):
+    masses = [(p, q) for p, q in zip(outcomes.p, outcomes.q, strict=True) if not p == q == 0]
+    if any((p == 0) != (q == 0) and (p > 0 or q > 0) for p, q in masses):
         return Enclosure.infinite()
-    each.sort(key=lambda pair: -(pair[0] / pair[1]).mid())
-    ratios = [p / q for p, q in each]
+    masses.sort(key=lambda pair: -(pair[0] / pair[1]).mid())
+    ratios = [p / q for p, q in masses]
     columns = []  # P and Q of the first k outcomes, each with that of the rest, for k from 0 on
-    for column in zip(*each, strict=True):
+    for column in zip(*masses, strict=True):
         columns.append(list(accumulate(column, initial=arb(0))))
         columns.append(list(accumulate(column[::-1], initial=arb(0)))[::-1])
     events = list(zip(*columns, strict=True))
     lows = list(accumulate((one.lower() for one in ratios), arb.min))
     highs = list(accumulate((one.upper() for one in reversed(ratios)), arb.max))[::-1]
-    cuts = [k for k in range(1, len(each)) if lows[k - 1] > highs[k]]
+    cuts = [k for k in range(1, len(masses)) if lows[k - 1] > highs[k]]
     raised = [arb(0)] * len(events)  # more power, of those whose order cannot be told
-    for first, last in pairwise([0, *cuts, len(each)]):
+    for first, last in pairwise([0, *cuts, len(masses)]):
         if last - first > 1:
             more = (highs[first] - lows[last - 1]) * (events[last][2] - events[first][2])
             raised[first + 1 : last] = [more] * (last - first - 1)
@@ -205,14 +205,14 @@ def _of_listed(outcomes: Listed) -> Enclosure:
             upper = _larger(upper, high - quantiles[k][1])
 
     waiting: list[tuple[float, int, int]] = []  # largest bounds first
-    halves = [(1, len(each) - 1)] if len(each) > 1 else []
+    halves = [(1, len(masses) - 1)] if len(masses) > 1 else []
     for i, j in halves:
         look(i)
         look(j)
     while halves:
         for i, j in halves:
             if j - i > 1:
-                more = reduce(arb.max, raised[i + 1 : j]) if len(cuts) + 1 < len(each) else arb(0)
+                more = reduce(arb.max, raised[i + 1 : j]) if len(cuts) + 1 < len(masses) else arb(0)
                 high = quantiles[j][0] if more.is_zero() else power(j, more)
                 heappush(waiting, (-upper_float(_larger(arb(0), high - quantiles[i][1])), i, j))
         halves = []
@@ -225,9 +225,9 @@ def _of_listed(outcomes: Listed) -> Enclosure:
     return enclose_between(lower, _larger(upper, rest))
 
 
-def _larger(one: arb, other: arb) -> arb:
+def _larger(bound: arb, value: arb) -> arb:
     """An upper bound of both, infinite where one is not known."""
-    return arb.pos_inf() if other.is_nan() else one.max(other).upper()
+    return arb.pos_inf() if value.is_nan() else bound.max(value).upper()
 
 
 # -- from the privacy profile ----------------------------------------------------------------------

@@ -40,8 +40,7 @@ from ...exact import Enclosure, Endpoint, ball, enclose, working_precision
 from ...exact.roots import halved
 from ...mechanisms.mechanism import Mechanism, RandomizedResponse
 from ...mechanisms.sampled import Sampled
-from ...mechanisms.sampling.guaranteed import Guaranteed
-from ...mechanisms.sampling.moment_profile import dominating_pair
+from ...mechanisms.sampling.guaranteed import Guaranteed, dominating_pair
 from ..composition.composed import Composition, Use
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
 from ..figure import Figure

@@ -10,7 +10,7 @@ from exactdp.mechanisms.additive import papers
 from exactdp.mechanisms.samplers import SeededBits
 from exactdp.mechanisms.samplers.coins import bernoulli
 from exactdp.protocols import SumProtocol, provisioned
-from exactdp.protocols.aggregation.batch import Batch, masked_batch, some_of, some_stages
+from exactdp.protocols.aggregation.batch import Batch, play_batch, some_of, some_stages
 
 from .missing import remaining_pure
 from .page import table
@@ -76,7 +76,7 @@ def _round(protocol: SumProtocol, leaving: int, neighbours: int | None, seed: in
     bits = SeededBits(seed)
     rewards = [Fraction(bernoulli(Fraction(1, 2), bits)) for _ in range(protocol.users)]
     when = some_stages(some_of(protocol.users, leaving, bits), bits)
-    return masked_batch(protocol, rewards, bits, when, neighbours)
+    return play_batch(protocol, rewards, bits, when, neighbours)
 
 
 def _number(value: Fraction) -> str:

@@ -132,7 +132,7 @@ def noise_quantile(protocol: SumProtocol, failure: ExactInput, missing: ExactInp
         lambda t: off_ball(protocol, t, absent),
         p,
         "P(off by more than {}/g)",
-        guess=4 * _deviation(protocol.total_noise(absent)),
+        guess=4 * max(1, int(float(protocol.total_noise(absent).moments().variance.upper) ** 0.5)),
         end=largest_error(protocol, absent),
     )
 
@@ -219,8 +219,3 @@ def _most(protocol: SumProtocol, missing: int) -> int:
 
 def _missing(protocol: SumProtocol, missing: ExactInput) -> int:
     return whole(missing, "missing", at_least=0, at_most=protocol.users - 1)
-
-
-def _deviation(law: Law) -> int:
-    """About the standard deviation: where a search starts, nothing else."""
-    return max(1, int(float(law.moments().variance.upper) ** 0.5))

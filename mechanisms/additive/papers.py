@@ -27,8 +27,7 @@ from ..laws.law import Law
 from ..laws.search import certain_ceiling
 from ..laws.skellam import Skellam
 from ..mechanism import AdditiveNoise, RandomizedResponse
-from .protocol import SumProtocol, Trust
-from .relaxed import RelaxedAggregation
+from .protocol import RelaxedAggregation, SumProtocol, Trust
 from .shuffle import ShuffleSum, shuffled_sum, stated_tau
 
 _LARGEST_BATCH = 10**20  # so that a share of 1/n has a shape that can be computed with
@@ -46,8 +45,8 @@ Modulus: TypeAlias = ExactInput | Literal[_Stated.MODULUS] | None  # None: the p
 class Preset:
     """A mechanism as a theorem states it, beside the parameters that were derived.
 
-    mechanism: what is released when every user's share is in it; `released` says what remains
-    when some are missing or known. protocol: how it is made.
+    mechanism: what is released when every user's share is in it; `protocol.released` says what
+    remains when some are missing or known. protocol: how it is made.
     """
 
     source: str
@@ -58,14 +57,13 @@ class Preset:
     mechanism: AdditiveNoise
     protocol: SumProtocol
 
-    def released(self, dropout: ExactInput = 0, collusion: ExactInput = 0) -> AdditiveNoise:
-        """What is released, `dropout` and `collusion` users' shares not protecting."""
-        return self.protocol.released(dropout, collusion)
-
 
 @frozen
 class RelaxedPreset:
-    """The same over a relaxed secure aggregation: the mechanism is what that one guarantees."""
+    """The same over a relaxed secure aggregation: the mechanism is what that one guarantees.
+
+    `aggregation.released` says what it does where some shares are missing or known.
+    """
 
     source: str
     epsilon: Fraction
@@ -75,10 +73,6 @@ class RelaxedPreset:
     mechanism: RandomizedResponse
     protocol: SumProtocol
     aggregation: RelaxedAggregation
-
-    def released(self, dropout: ExactInput = 0, collusion: ExactInput = 0) -> RandomizedResponse:
-        """What is guaranteed, `dropout` and `collusion` users' shares not protecting."""
-        return self.aggregation.released(self.protocol, dropout, collusion)
 
 
 @frozen
@@ -92,10 +86,6 @@ class ShufflePreset:
     tau: Formula
     mechanism: AdditiveNoise
     protocol: ShuffleSum
-
-    def released(self, dropout: ExactInput = 0, collusion: ExactInput = 0) -> AdditiveNoise:
-        """What is released, `dropout` and `collusion` users' noise bits not protecting."""
-        return self.protocol.released(dropout, collusion)
 
 
 def preset(

@@ -1,27 +1,43 @@
 """A protocol (R, S, A) for the sum of a batch of rewards, as a value.
 
 Each of n users encodes a reward in [0, 1] as an integer in 0..g by randomized rounding, adds a
-share of noise and reduces mod m (R, `randomizer`); the messages are summed mod m and nothing else
-is seen (S, the package `aggregation`); the sum is decoded (A, `analyzer`). This is Algorithm 1 of
+share of noise and reduces mod m (R, `randomize`); the messages are summed mod m and nothing else
+is seen (S, the package `aggregation`); the sum is decoded (A, `analyze`). This is Algorithm 1 of
 Chowdhury and Zhou, "Distributed Differential Privacy in Multi-Armed Bandits" (ICLR 2023), with
 their Algorithms 2-5 where the analyzer alone, or each user alone, adds the noise that protects.
+
+*Relaxed secure aggregation* (`RelaxedAggregation`), over which Theorem 3 is private: its guarantee.
+Cheu and Yan, "Pure Differential Privacy from Secure Intermediaries" (2021), as Definition 9 of
+Chowdhury and Zhou (ICLR 2023): S is an (epsilon, failure)-relaxation of the sum mod m if there are
+a simulator SIM and a post-processing POST with, for every input y of sum Sigma(y),
+
+    | log P(S(y) in E) / P(SIM(Sigma(y)) in E) | <= epsilon  for all events E,
+    the statistical distance of POST(S(y)) and Sigma(y) is at most failure.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from decimal import ROUND_CEILING
 from enum import Enum
+from fractions import Fraction
 from typing import TypeVar
 
 import numpy as np
 from attrs import field, frozen
+from flint import arb
 from numpy.typing import NDArray
 
-from ...exact.number import ExactInput, ParameterError, whole
+from ...exact.number import ExactInput, ParameterError, ball, exact, whole
+from ...exact.precision import refine
+from ...exact.rounding import to_digits
 from ..fields import parameters
 from ..laws.law import Law
-from ..mechanism import AdditiveNoise
+from ..mechanism import AdditiveNoise, RandomizedResponse
 
 _Seen = TypeVar("_Seen", int, "NDArray[np.int64]")
+_WIDTH = Fraction(1, 10**25)
+_DIGITS = 20  # significant ones to which an irrational epsilon' is rounded up
 
 
 class Trust(Enum):
@@ -121,3 +137,74 @@ def missing_users(users: int, dropout: ExactInput, collusion: ExactInput = 0) ->
 
 def _short(number: int) -> str:
     return str(number) if number < 10**20 else "1e20 or more"
+
+
+def _epsilon(value: ExactInput) -> Fraction:
+    return exact(value, "epsilon", at_least=0)
+
+
+def _failure(value: ExactInput) -> Fraction:
+    return exact(value, "failure", at_least=0, at_most=1)
+
+
+@frozen
+class RelaxedAggregation:
+    """S that leaks and may be wrong.
+
+    epsilon  hat epsilon, the most that it leaks. failure: hat q, how often it may be wrong
+
+    Raises ParameterError for what is out of range.
+
+    >>> RelaxedAggregation(epsilon="0.1", failure="1e-9").leak
+    Fraction(1, 5)
+    """
+
+    epsilon: Fraction = field(converter=_epsilon)
+    failure: Fraction = field(converter=_failure)
+
+    @property
+    def leak(self) -> Fraction:
+        """What it adds to the privacy loss of the sum: 2 epsilon.
+
+        S(y) is replaced by SIM(Sigma(y)) and back, epsilon each (the triangle inequality of the
+        log ratio); between the two, SIM is post-processing of the sum.
+        """
+        return 2 * self.epsilon
+
+    def released(
+        self, protocol: SumProtocol, dropout: ExactInput = 0, collusion: ExactInput = 0
+    ) -> RandomizedResponse:
+        """What is guaranteed of a sum that this aggregation forms: (leak + epsilon', 0)-DP.
+
+        epsilon' is the pure epsilon of the noise of the users who are left. Relaxed security
+        promises no more than a bound of the log ratio, so the mechanism is the pair that dominates
+        all mechanisms with that bound (`ResponsePair`): an audit of it is one of the guarantee,
+        and refutes what the guarantee does not give, whatever one implementation leaks.
+        Raises ParameterError for noise of infinite pure epsilon, and where nobody is left.
+        """
+        noisy = protocol.released(dropout, collusion)
+        return RandomizedResponse(self.leak + largest_loss_of_noise(noisy.law, noisy.sensitivity))
+
+
+def largest_loss_of_noise(law: Law, sensitivity: int) -> Fraction:
+    """Bound the pure epsilon of noise of proved shape on Z, hence of its reduction mod any m.
+
+    *p log-concave:* log p(x)/p(x - d) falls in x, so its supremum is its limit at -infinity, and
+    the largest d is the worst. *p symmetric, log-convex on x >= 0:* the loss rises up to x = 0
+    and falls from there to d, so its supremum is log p(0)/p(d), for the largest d again
+    (`AdditiveNoise.pairs`). A rational is given exactly, anything else rounded up to 20 digits.
+    Raises ParameterError where it is infinite or not known.
+    """
+    if law.log_convex_sides:
+        return _rounded_up(lambda: law.loss(0, sensitivity))
+    limit = law.loss_limit(sensitivity)
+    if not law.log_concave or law.support != (None, None) or limit is None:
+        raise ParameterError(f"noise {law} has no finite pure epsilon that is known")
+    return limit if isinstance(limit, Fraction) else _rounded_up(lambda: ball(limit))
+
+
+def _rounded_up(compute: Callable[[], arb]) -> Fraction:
+    found = refine(compute, width=_WIDTH)
+    if not found.is_within(_WIDTH):
+        raise ParameterError(f"the pure epsilon of the noise is known to {found} only")
+    return to_digits(Fraction(found.upper), _DIGITS, ROUND_CEILING)

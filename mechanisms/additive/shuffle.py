@@ -93,7 +93,7 @@ class ShuffleSum:
         if self.success == Fraction(1, 2):
             drawn = bits.take(self.noise_bits)
             return own, *(drawn >> place & 1 for place in range(self.noise_bits))
-        from ..samplers.reals import bernoulli_real
+        from ..samplers.coins import bernoulli_real
 
         return own, *(int(bernoulli_real(self.success, bits)) for _ in range(self.noise_bits))
 

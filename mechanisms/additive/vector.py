@@ -43,7 +43,6 @@ from ..sampled import (
     Sampled,
     bare,
     check_neighbours,
-    poisson_sampling,
     sampling_rate,
 )
 from .reach import Direction, Reach, RoundedReach
@@ -90,11 +89,6 @@ class VectorNoise:
                 "rounding needs neighbours=add-remove: where a user's data is replaced, two "
                 "rounded vectors differ, by more than either is long"
             )
-
-    @property
-    def sampling(self) -> str | None:
-        """How users are sampled, in words; None where all take part."""
-        return poisson_sampling(self.rate)
 
     @property
     def is_one_number(self) -> bool:

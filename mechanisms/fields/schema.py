@@ -36,12 +36,11 @@ class Key:
     spelt: Spellings = field(factory=dict)
 
 
-@frozen
-class _Named:
-    name: str | None
-    takes: str | None
+class _Named(NamedTuple):
     says: str
     default: str | None
+    takes: str | None
+    name: str | None
     needed: bool
     always: bool
     spelt: Spellings
@@ -64,7 +63,7 @@ def key(
     what the class has no default for? always: do ledgers write its default as well? spelt: as in
     `Key`.
     """
-    return {_KEY: _Named(name, takes, says, default, needed, always, spelt or {})}
+    return {_KEY: _Named(says, default, takes, name, needed, always, spelt or {})}
 
 
 YES_OR_NO = "yes or no"
@@ -138,10 +137,15 @@ def entry(cls: type[Named], build: Callable[[Values], Any] | None = None) -> Ent
     known = dict(_keys(cls))
 
     def made(values: Values) -> Any:
-        given = {n: a for n, a in known.items() if n in values}
-        return cls(**{str(a.alias): _read(n, a, values[n]) for n, a in given.items()})
+        read: dict[str, object] = {}
+        for name, one in known.items():
+            if name in values:
+                is_flag, text = isinstance(one.default, bool), values[name]
+                read[str(one.alias)] = flag(text, name) if is_flag else text
+        return cls(**read)
 
-    needs = tuple(name for name, attribute in known.items() if _is_needed(attribute))
+    unset = {name: one for name, one in known.items() if one.default is NOTHING}
+    needs = tuple(name for name, one in unset.items() if one.metadata[_KEY].needed)
     sought: Calibrated | None = getattr(cls, "calibrated", None)
     return Entry(needs, build or made, cls.says, cls.example, keys(cls), sought)
 
@@ -184,7 +188,9 @@ def spec(of: object) -> tuple[str, dict[str, str]] | None:
         if hasattr(value, "pairs"):
             inner = spec(value)
         elif hasattr(value, "fields"):  # a law
-            inner = _of_law(value.fields())
+            law = value.fields()
+            rest = law and {key: str(part) for key, part in law.items() if key != "name"}
+            inner = None if law is None else (law["name"], rest)
         else:
             if key not in usual and (text := written(value)) is not None:
                 found[key] = text
@@ -193,12 +199,6 @@ def spec(of: object) -> tuple[str, dict[str, str]] | None:
             return None
         name, found = inner[0], inner[1] | found
     return None if name is None else (name, found)
-
-
-def _of_law(held: Mapping[str, Any] | None) -> tuple[str, dict[str, str]] | None:
-    if held is None:
-        return None
-    return held["name"], {key: str(value) for key, value in held.items() if key != "name"}
 
 
 def written(value: object) -> str | None:
@@ -234,12 +234,3 @@ def _keys(cls: type) -> Iterator[tuple[str, Attribute[Any]]]:
 def _name(attribute: Attribute[Any]) -> str:
     named: _Named = attribute.metadata[_KEY]
     return named.name or (attribute.alias or attribute.name).replace("_", "-")
-
-
-def _is_needed(attribute: Attribute[Any]) -> bool:
-    named: _Named = attribute.metadata[_KEY]
-    return named.needed and attribute.default is NOTHING
-
-
-def _read(name: str, attribute: Attribute[Any], text: str) -> object:
-    return flag(text, name) if isinstance(attribute.default, bool) else text

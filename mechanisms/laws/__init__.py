@@ -8,16 +8,5 @@ from .law import Law, Moments, UndecidedError
 from .polya import Polya
 from .skellam import Skellam
 
-__all__ = [
-    "Binomial",
-    "DiscreteGaussian",
-    "DiscreteGaussianSum",
-    "DiscreteLaplace",
-    "FiniteLaw",
-    "Law",
-    "Moments",
-    "Polya",
-    "PolyaDifference",
-    "Skellam",
-    "UndecidedError",
-]
+__all__ = ["Binomial", "DiscreteGaussian", "DiscreteGaussianSum", "DiscreteLaplace", "FiniteLaw"]
+__all__ += ["Law", "Moments", "Polya", "PolyaDifference", "Skellam", "UndecidedError"]

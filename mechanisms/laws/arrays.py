@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from ...exact.number import ExactInput, ParameterError, whole
 from ...exact.precision import working_precision
 from ..samplers.bits import RandomBits
-from ..samplers.reals import Uniform, enclosed
+from ..samplers.coins import Uniform, enclosed
 from .law import Law
 
 _DIGITS = 63  # of U, drawn at once: their bounds fit into 64 bits, 2^63 as well

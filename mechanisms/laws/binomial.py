@@ -34,8 +34,8 @@ from ...exact.precision import refine, working_precision
 from ..fields import parameters
 from ..fields.schema import key
 from ..samplers.bits import RandomBits
+from ..samplers.coins import near_floor
 from ..samplers.envelope import Envelope, envelope
-from ..samplers.reals import near_floor
 from . import floats
 from .contour import any_log, vertical_path
 from .finite import FiniteLaw

@@ -30,10 +30,9 @@ from ..samplers.bits import RandomBits
 from ..samplers.envelope import Envelope, envelope
 from ..samplers.geometric import discrete_gaussian_ratio
 from . import floats
-from .contour import any_log, vertical_path
+from .contour import any_log, transformed, vertical_path
 from .law import Calibrated, Law, Moments, divided
 from .theta import gaussian_gap, theta, theta_at_zero, theta_variance, tilt
-from .window import transformed
 
 _TABLE = 400  # sigma2 up to which simulated draws come from a table
 _LONGEST_PERIOD = 100_000  # for `periodic_spread`

@@ -33,9 +33,12 @@ from ..fields.schema import key
 from ..samplers.bits import RandomBits
 from ..samplers.geometric import discrete_laplace
 from . import floats
-from .branch import (
+from .law import Calibrated, Law, Moments
+from .polya import (
     LARGER_SCALE,
     STEEP,
+    Polya,
+    histogram,
     over,
     rate_below,
     rate_of,
@@ -44,8 +47,6 @@ from .branch import (
     read_shape,
     variance_of,
 )
-from .law import Calibrated, Law, Moments
-from .polya import Polya, histogram
 
 _STEPS = 5_000_000  # the longest recurrence that is run in floats
 _SPARE, _MOST_SPARE = 32, 700  # bits for what may cancel
@@ -75,7 +76,7 @@ class _TwoSided(Law):
 
     def cumulant(self, z: acb, analytic: bool = False) -> acb:
         if self.shape <= STEEP:
-            rate, shape, ground = self._constants(ctx.prec)
+            rate, shape, ground = _constants(self.shape, self.scale, ctx.prec)
             right = (1 - (z - rate).exp()).log(analytic=analytic)
             left = (1 - (-z - rate).exp()).log(analytic=analytic)
             return shape * (ground - right - left)
@@ -84,19 +85,6 @@ class _TwoSided(Law):
         rate = rate_of(self.scale)
         ratio = 1 - ((z / 2).sinh() / (rate / 2).sinh()) ** 2
         return -ball(self.shape) * ratio.log(analytic=analytic)
-
-    def _constants(self, bits: int) -> tuple[arb, arb, arb]:
-        """The rate, the shape and 2 log(1 - b), at the working precision, which is this one."""
-        found = self._known.get(bits)
-        if found is None:
-            rate = rate_of(self.scale)
-            found = rate, ball(self.shape), 2 * (-(-rate).expm1()).log()
-            self._known[bits] = found
-        return found
-
-    @cached_property
-    def _known(self) -> dict[int, tuple[arb, arb, arb]]:
-        return {}
 
     def derivative(self, z: acb) -> acb:
         # log' of cosh L - cosh z as a product, which does not cancel for small L
@@ -315,6 +303,13 @@ class PolyaDifference(_TwoSided):
             return self.simplest().simulate(rng, size)
         both = Polya(self.shape, self.scale).simulate(rng, 2 * size)
         return both[:size] - both[size:]
+
+
+@lru_cache(maxsize=256)
+def _constants(shape: Fraction, scale: Real, bits: int) -> tuple[arb, arb, arb]:
+    """The rate, the shape and 2 log(1 - b), at the working precision, which is this one."""
+    rate = rate_of(scale)
+    return rate, ball(shape), 2 * (-(-rate).expm1()).log()
 
 
 @lru_cache(maxsize=1 << 14)  # who looks for a place asks for the same ones again

@@ -43,12 +43,6 @@ def to_float(value: Real) -> float:
         return float(ball(value).mid())
 
 
-def rounded(values: NDArray[np.float64]) -> Draws:
-    """To the nearest integers."""
-    found: Draws = np.rint(values).astype(np.int64)
-    return found
-
-
 def poisson(rates: NDArray[np.float64], rng: np.random.Generator) -> Draws:
     """Poisson variables of these rates; the largest by the expansion of Cornish and Fisher."""
     large = rates > EVEN
@@ -57,7 +51,7 @@ def poisson(rates: NDArray[np.float64], rng: np.random.Generator) -> Draws:
     found: Draws = rng.poisson(np.where(large, 0, rates))
     far = rates[large]
     z = rng.standard_normal(len(far))
-    found[large] = rounded(far + np.sqrt(far) * z + (z * z - 1) / 6)
+    found[large] = np.rint(far + np.sqrt(far) * z + (z * z - 1) / 6).astype(np.int64)
     return found
 
 

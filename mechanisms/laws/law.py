@@ -62,9 +62,9 @@ class Law(ABC):
 
     name: ClassVar[str] = ""  # in specs and certificates
     calibrated: ClassVar[Calibrated | None] = None
+    attains_limit: ClassVar[bool] = False  # is `loss_limit` the loss of the outcome 0?
     # The parameter that adds up: of n independent copies the sum has n times as much of it, and
     # more of it is the law plus independent noise.
-    attains_limit: ClassVar[bool] = False  # is `loss_limit` the loss of the outcome 0?
     additive: ClassVar[str | None] = None
 
     # Proved shape. At most one is proved; each says why, for readers and certificates.

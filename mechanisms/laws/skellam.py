@@ -166,7 +166,7 @@ class Skellam(Law):
         variance = float(self.variance)
         floats.check_width(math.sqrt(variance))
         if variance > floats.EVEN:
-            return floats.rounded(rng.normal(0, math.sqrt(variance), size))
+            return np.rint(rng.normal(0, math.sqrt(variance), size)).astype(np.int64)
         return rng.poisson(variance / 2, size) - rng.poisson(variance / 2, size)
 
 

@@ -69,7 +69,7 @@ def theta_variance(sigma2: Fraction) -> arb:
     # With S_k = sum_j j^k q^(j^2): S_2/S_0 of the first sum; from the second, by
     # E e^(zX) = e^(sigma2 z^2/2) theta(sigma2 z)/theta(0), sigma2 + sigma2^2 theta''(0)/theta(0).
     s2 = ball(sigma2)
-    if _few_terms(sigma2):
+    if sigma2 < Fraction(1, 6):  # the first sum converges faster
         total, squares = _square_sums(1 / (2 * s2))
         return squares / total
     total, squares = _square_sums(2 * arb.pi() ** 2 * s2)
@@ -92,11 +92,6 @@ def tilt(mean: float, sigma2: float) -> tuple[float, float]:
     if abs(mean) < _SMALL:  # where the mean is s times the variance, which halving does not resolve
         return mean / variance, math.sqrt(variance)
     return middle / sigma2, math.sqrt(max(variance, 1e-6))
-
-
-def _few_terms(sigma2: Fraction) -> bool:
-    """Does the first sum converge faster? Decides the cost only."""
-    return sigma2 < Fraction(1, 6)
 
 
 def _square_sums(rate: arb) -> tuple[arb, arb]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from attrs import field, frozen
 
-from ...exact.number import ParameterError, exact
+from ...exact.number import ParameterError, exact, located
 from ..pairs.pair_file import lines
 from .randomizer import LocalRandomizer, Row, Scene, Weight, total
 
@@ -62,60 +62,56 @@ def read_table(path: str | Path, normalise: bool = False) -> Table:
         raise ParameterError(f"{path}: the header must name 1 to {_MOST_REPORTS} reports")
     rows, values = list[Row](), list[str]()
     for line, cells in listed:
-        where = f"{path}, line {line}"
-        if len(cells) != len(reports) + 1:
-            raise ParameterError(f"{where}: {len(reports) + 1} cells are needed, got {len(cells)}")
         values.append(cells[0])
         if len(values) ** 2 * len(reports) > _MOST_COMPARED:
             raise ParameterError(
                 f"{path}: too large, values squared times reports exceed {_MOST_COMPARED}"
             )
-        row = tuple(weight_of(cell, where) for cell in cells[1:])
-        _check_row(row, normalise, where)
-        rows.append(row)
+        with located(f"{path}, line {line}"):
+            if len(cells) != len(reports) + 1:
+                raise ParameterError(f"{len(reports) + 1} cells are needed, got {len(cells)}")
+            rows.append(tuple(map(weight_of, cells[1:])))
+            _check_row(rows[-1], normalise)
     _distinct(values, f"{path}: value")
     if not rows:
         raise ParameterError(f"{path}: no values below the header")
     return Table(tuple(rows), tuple(values), tuple(reports))
 
 
-def weight_of(text: str, where: str) -> Weight:
+def weight_of(text: str) -> Weight:
     """The number >= 0 that is typed: a sum of terms c, exp(a) and c*exp(a), all exact."""
     terms = re.split(r"(?<![eE*(])\+", text.replace(" ", ""))
     if len(terms) > _MOST_TERMS:
-        raise ParameterError(f"{where}: an entry has at most {_MOST_TERMS} terms")
+        raise ParameterError(f"an entry has at most {_MOST_TERMS} terms")
     found = []
     for term in terms:
         match = _TERM.fullmatch(term)
         if match is None:
             raise ParameterError(
-                f"{where}: {text[:40]!r} is not an exact number, c*exp(a) or a sum of such terms"
+                f"{text[:40]!r} is not an exact number, c*exp(a) or a sum of such terms"
             )
-        try:
-            exponent = exact(match["exponent"] or "0", "the exponent of an entry")
-            factor = exact(match["plain"] or match["factor"] or "1", "an entry", at_least=0)
-        except ParameterError as error:
-            raise ParameterError(f"{where}: {error}") from error
+        exponent = exact(match["exponent"] or "0", "the exponent of an entry")
+        factor = exact(match["plain"] or match["factor"] or "1", "an entry", at_least=0)
         if abs(exponent) > _LARGEST_EXPONENT:
-            raise ParameterError(f"{where}: exponents must be at most {_LARGEST_EXPONENT}")
+            raise ParameterError(f"exponents must be at most {_LARGEST_EXPONENT}")
         found.append((exponent, factor))
     return Weight(found)
 
 
-def _check_row(row: Row, normalise: bool, where: str) -> None:
+def _check_row(row: Row, normalise: bool) -> None:
     whole = total(row)
     if not whole.terms:
-        raise ParameterError(f"{where}: all entries are 0")
+        raise ParameterError("all entries are 0")
     if (
         whole.rational is not None
         and whole.rational.denominator.bit_length() > _LARGEST_DENOMINATOR
     ):
-        raise ParameterError(f"{where}: the common denominator exceeds {_LARGEST_DENOMINATOR} bits")
+        raise ParameterError(f"the common denominator exceeds {_LARGEST_DENOMINATOR} bits")
     if normalise or whole.rational == 1:
         return
     shown = float(whole.ball().mid())
     raise ParameterError(
-        f"{where}: entries must add up to exactly 1, got {shown:.12g}; normalise=yes divides them "
+        f"entries must add up to exactly 1, got {shown:.12g}; normalise=yes divides them "
         "by their sum"
     )
 

@@ -15,8 +15,7 @@ from flint import arb
 
 from ...exact.number import ExactInput, ParameterError, ball, exact, is_list, whole
 from ..samplers.bits import NoSamplerError, RandomBits
-from ..samplers.coins import below, coin
-from ..samplers.reals import Chance
+from ..samplers.coins import Chance, below, coin
 from .local_families import Bits, Categories, Hadamard, OneBitMean, Reports, Subsets
 from .local_file import Table
 from .randomizer import LocalRandomizer, Row, Weight, total

@@ -25,7 +25,7 @@ others hold x', what she reports with the largest ratio may be what everybody re
 categories of which few are reported by chance (`shuffled_counts`).
 
 *Several uses* are composed by pairs of laws. Above: the profile is convex, so that bounds of delta
-at some levels are those of a pair which dominates (`moment_profile`). Below: some tests are
+at some levels are those of a pair which dominates (`guaranteed`). Below: some tests are
 attained, with known power and level, and so are all mixtures of them: the upper hull of these
 points, of (0, 0) and of (1, 1), is that of a pair whose outcomes are its edges, and which
 neighbours' outputs dominate.
@@ -57,7 +57,7 @@ from ...exact.roots import halved
 from ..bracket import Bracket, Bracketed
 from ..mechanism import Mechanism, RandomizedResponse
 from ..pairs.listed_pair import ListedPair, Masses, Swapped
-from ..sampling.moment_profile import ProfilePair, hull
+from ..sampling.guaranteed import ProfilePair, hull
 from . import shuffled_bits, shuffled_counts
 from .local_families import Categories
 from .randomizer import LocalRandomizer
@@ -132,19 +132,23 @@ class Shuffled(Bracketed):
     @property
     def _looked_at(self) -> bool:
         """Is more than the blanket known, by what others hold?"""
-        if self._ways():
-            return True
-        return isinstance(self.local, Categories) and shuffled_counts.fits(self.local, self.users)
+        return bool(self._ways() or self._counted)
+
+    @property
+    def _counted(self) -> Categories | None:
+        """Categories of which few are reported by chance."""
+        local = self.local
+        fits = isinstance(local, Categories) and shuffled_counts.fits(local, self.users)
+        return local if isinstance(local, Categories) and fits else None
 
     def _held(self, odds: arb, goal: arb, turns: int = shuffled_bits.MOST_TURNS) -> arb:
         """A bound by what others hold, as near to the goal as that is found in so many turns."""
         if ways := self._ways():
             return shuffled_bits.bound(ways, self.users - 1, odds, goal, turns)
-        top, least = self.largest_odds(), lower_float(goal)
-        if not (least > 0 and top is not None and top < _HELD):
+        top, least, local = self.largest_odds(), lower_float(goal), self._counted
+        if not (local and least > 0 and top is not None and top < _HELD):
             return arb(1)
-        assert isinstance(self.local, Categories)
-        return arb(shuffled_counts.bound(self.local, self.users, odds, least))
+        return arb(shuffled_counts.bound(local, self.users, odds, least))
 
     def near_most(self, odds: arb, width: float) -> arb:
         """As `at_most`, or little more than is attained, where that bounds all as well."""
@@ -155,11 +159,10 @@ class Shuffled(Bracketed):
         if ways := self._ways():
             return shuffled_bits.attained(ways, self.users - 1, odds)
         found = self.worst_attained(odds).measured(self.users, odds, width).attained(odds)
-        if self._looked_at:
-            assert isinstance(self.local, Categories)
+        if local := self._counted:
             half = (self.users - 1) // 2  # of both kinds, where neither is the worst
             crowd = shuffled_counts.Holders(half, 0, self.users - 1 - half)
-            found = found.max(arb(shuffled_counts.attained(self.local, crowd, odds, float(found))))
+            found = found.max(arb(shuffled_counts.attained(local, crowd, odds, float(found))))
         return found
 
     def _bound(self, odds: arb, width: float) -> arb:

@@ -27,7 +27,7 @@ from flint import acb, arb
 
 from ...exact.budget import spend
 from ...exact.precision import upper_float
-from .shuffled_measured import Measured, largest
+from .shuffled_crowd import Measured, largest
 
 _NATS = 60.0  # that count for nothing
 _AROUND = 3  # places on either side of where D changes its sign, about

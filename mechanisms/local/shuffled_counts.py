@@ -56,7 +56,7 @@ from ...exact.budget import spend
 from ...exact.number import ball
 from ...exact.precision import working_precision
 from .local_families import Categories
-from .shuffled_measured import largest
+from .shuffled_crowd import largest
 
 _ROUNDED = 1e-10
 _LEAST_FAR, _MOST_FAR = 18, 36  # nats that what is left out is below

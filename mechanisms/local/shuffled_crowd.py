@@ -36,12 +36,12 @@ Floats choose c, b, h, sigma; balls do all the rest.
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from flint import acb, arb, ctx
@@ -49,8 +49,7 @@ from flint import acb, arb, ctx
 from ...exact.budget import spend
 from ...exact.precision import working_precision
 from ...exact.roots import float_root
-from .randomizer import LocalRandomizer, Row, Weight, probabilities, total
-from .shuffled_measured import Measured
+from .randomizer import LocalRandomizer, Row, probabilities, total
 
 _ROUGH = 1e-2
 _MOST_SUMS = 20_000  # that are listed
@@ -60,6 +59,50 @@ _BITS = 128
 _POINT = 10  # units of work for a report at a point
 _HELD = 1e150  # what floats hold, and its square
 _LEAST_C, _LARGEST_C = 1e-12, 1e9
+_Box = TypeVar("_Box")
+
+
+class Measured(NamedTuple):
+    """How often a test of the reports says that she holds x, if she does, and if she holds x'.
+
+    more: by so much more, at most, is power - odds level of any other test; may be infinite.
+    """
+
+    power: arb
+    level: arb
+    more: arb
+
+    def attained(self, odds: arb) -> arb:
+        """delta at e^epsilon = odds is at least this."""
+        return (self.power - odds * self.level).lower().max(arb(0))
+
+    def bound(self, odds: arb) -> arb:
+        """delta there is at most this, for these others."""
+        return (self.power - odds * self.level + self.more).upper().max(arb(0)).min(arb(1))
+
+
+def largest(
+    boxes: Iterable[_Box],
+    cost: Callable[[_Box, float], float],
+    halves: Callable[[_Box], Sequence[_Box]],
+    goal: float,
+    turns: int,
+) -> float:
+    """At most the cost of anything in these boxes.
+
+    cost: of all that a box holds, at most; given what is known of a box around it. halves: smaller
+    boxes that hold the same, none of a single thing. The dearest is halved until it costs no more
+    than the goal, or so many have been measured.
+    """
+    heap = [(-cost(box, 1.0), number, box) for number, box in enumerate(boxes)]
+    heapq.heapify(heap)
+    number = len(heap)
+    while -heap[0][0] > goal and number < turns and (smaller := halves(heap[0][2])):
+        known = -heapq.heappop(heap)[0]
+        for box in smaller:
+            heapq.heappush(heap, (-min(cost(box, known), known), number, box))
+            number += 1
+    return -heap[0][0]
 
 
 class _Report(NamedTuple):
@@ -125,10 +168,11 @@ def crowds(local: LocalRandomizer, bits: int) -> tuple[tuple[Crowd, ...], tuple[
                     mirrored = key == _kinds(second, first, other)
                     attained[key] = Crowd(p, q, probabilities(other), mirrored)
             rows = scene.others if scene.least is None else (scene.least,)
-            columns = [tuple(sorted(column, key=_terms)) for column in zip(*rows, strict=True)]
-            key = _kinds(first, second, columns)
+            columns = zip(*rows, strict=True)
+            kinds = [tuple(sorted(each, key=lambda weight: weight.terms)) for each in columns]
+            key = _kinds(first, second, kinds)
             if key not in blankets:
-                mirrored = key == _kinds(second, first, columns)
+                mirrored = key == _kinds(second, first, kinds)
                 blankets[key] = Crowd(p, q, scene.blanket(), mirrored)
     return tuple(attained.values()), tuple(blankets.values())
 
@@ -137,10 +181,6 @@ def _kinds(first: Row, second: Row, others: Sequence[object]) -> object:
     """The same for rows that differ in the order of their reports only."""
     each = Counter(zip(first, second, others, strict=True))
     return total(first), total(second), frozenset(each.items())
-
-
-def _terms(weight: Weight) -> tuple[tuple[Fraction, Fraction], ...]:
-    return weight.terms
 
 
 def costliest(crowds: Sequence[Crowd], users: int, odds: arb) -> list[tuple[arb, Crowd]]:

@@ -90,9 +90,9 @@ class Joined:
         """Of parts of these widths. own: they make up an interval, which adds its own square."""
         found: defaultdict[int, list[Block]] = defaultdict(list)
         for m, some in one.items():
-            found[m] += (_before_nothing(block, next_width) for block in some)
+            found[m] += (_beside(block, next_width, False) for block in some)
         for m, some in other.items():
-            found[m] += (_after_nothing(block, width) for block in some)
+            found[m] += (_beside(block, width, True) for block in some)
         for m, some in one.items():
             for n, others in other.items():
                 if m + n <= self._times:
@@ -120,14 +120,11 @@ class Joined:
                     )
 
 
-def _before_nothing(block: Block, empty: int) -> Block:
-    both, made = block.both + empty, (block, None, empty)
-    return Block(block.before, block.behind + empty, both, block.cost, made)
-
-
-def _after_nothing(block: Block, empty: int) -> Block:
-    both, made = block.both + empty, (None, block, empty)
-    return Block(block.before + empty, block.behind, both, block.cost, made)
+def _beside(block: Block, empty: int, is_behind: bool) -> Block:
+    """With so many empty steps on one side, behind which it is or which are behind it."""
+    made = (None, block, empty) if is_behind else (block, None, empty)
+    before, behind = empty * is_behind, empty * (not is_behind)
+    return Block(block.before + before, block.behind + behind, block.both + empty, block.cost, made)
 
 
 def _distinct(blocks: Iterable[Block]) -> list[Block]:

@@ -318,11 +318,11 @@ class _Bounds:
                 alone = others[np.minimum(k - np.arange(len(here)), len(others) - 1)]
                 here = np.maximum(here, alone)
             found.append(here)
-        return [_at(rest) for rest in reversed(found)]
 
+        def at(rest: _Whole) -> Rest:
+            return lambda m: int(rest[min(m, len(rest) - 1)])
 
-def _at(rest: _Whole) -> Rest:
-    return lambda m: int(rest[min(m, len(rest) - 1)])
+        return [at(rest) for rest in reversed(found)]
 
 
 def _joined(one: _Whole, other: _Whole, most: int) -> NDArray[np.int64]:

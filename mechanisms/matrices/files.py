@@ -6,7 +6,6 @@ what lies 72 bits below the largest entry, and that is accounted for.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import math
@@ -18,8 +17,7 @@ import numpy as np
 from flint import fmpz_mat
 
 from ...exact.number import ParameterError, exact
-from ..pairs.named_file import read_named
-from ..pairs.pair_file import read_text
+from ..pairs.pair_file import lines, read_named, read_text
 from .columns import MOST_ROWS, Table
 
 _LARGEST_FILE = 40_000_000  # bytes: of MOST_ROWS^2 floats
@@ -72,27 +70,17 @@ def _from_npy(path: Path) -> _Read:
     low, high = (int(used.min()), int(used.max())) if used.size else (0, 0)
     kept = max(low, high - _DIGITS + 53)
     rows = [
-        [_shifted(int(m), e - kept) for m, e in zip(row, powers, strict=True)]
+        [int(m) << max(e - kept, 0) >> max(kept - e, 0) for m, e in zip(row, powers, strict=True)]
         for row, powers in zip(np.ldexp(parts, 53).tolist(), exponents.tolist(), strict=True)
     ]
     return rows, Fraction(2) ** (kept - 53), low < kept
 
 
-def _shifted(mantissa: int, by: int) -> int:
-    return mantissa << by if by >= 0 else mantissa >> -by
-
-
 def _from_csv(path: Path) -> _Read:
     rows: list[list[Fraction]] = []
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
-    try:
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                _check_rows(path, max(len(rows) + 1, len(cells)))
-                where = f"{path}, line {reader.line_num}: entry"
-                rows.append([exact(cell.strip(), where) for cell in cells])
-    except csv.Error as error:
-        raise ParameterError(f"{path}, line {reader.line_num}: {error}") from error
+    for line, cells in lines(path):
+        _check_rows(path, max(len(rows) + 1, len(cells)))
+        rows.append([exact(cell, f"{path}, line {line}: entry") for cell in cells])
     if not rows:
         raise ParameterError(f"{path}: the file is empty; it must hold a row of C a line")
     common, largest = 1, Fraction(0)

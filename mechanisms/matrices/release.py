@@ -97,14 +97,12 @@ class MatrixNoise(Bracketed):
 
     def bracket(self) -> Bracket:
         """Gaussian noise on a number that moves by this distance."""
+        squares = Fraction(self.square.lower), Fraction(self.square.upper)
+        scales = [square_root(self.sigma**2 / square) for square in squares]
         lower, upper = (
-            self._moved(Fraction(end)) for end in (self.square.lower, self.square.upper)
+            ContinuousNoise(Shape.GAUSSIAN, scale, neighbours=self.neighbours) for scale in scales
         )
         return Bracket([lower], [upper], reason=_WHY)
-
-    def _moved(self, square: Fraction) -> Mechanism:
-        scale = square_root(self.sigma**2 / square)
-        return ContinuousNoise(Shape.GAUSSIAN, scale, neighbours=self.neighbours)
 
 
 @frozen

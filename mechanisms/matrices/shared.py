@@ -147,18 +147,6 @@ class SharedStream:
         return first_within(lambda t: 2 * law.upper_tail(t + 1), each, "P(|noise| > {})")
 
 
-def _shared(values: Mapping[str, str], noise: DiscreteMatrixNoise, sigma: Fraction) -> SharedStream:
-    """By the keys clients, bits and dropout. Raises ParameterError for what is out of range."""
-    clients = whole(values["clients"], "clients", at_least=2, at_most=_MOST_CLIENTS)
-    share = BY_VARIANCE[noise.law.name](sigma**2 / clients)
-    bits = None
-    if "bits" in values:
-        bits = whole(values["bits"], "bits", at_least=1, at_most=MOST_BITS)
-    gone = missing_users(clients, values.get("dropout", 0))
-    whole_noise = evolve(noise, law=share.sum_of(clients))
-    return SharedStream(whole_noise, share, sigma, clients, bits, gone)
-
-
 def read_stream(
     name: str, values: Mapping[str, str]
 ) -> tuple[Mechanism, dict[str, str], SharedStream | None]:
@@ -173,8 +161,15 @@ def read_stream(
             "clients is of shares of noise on the integers: noise must be discrete-gaussian or "
             "skellam"
         )
-    shared = _shared(values, mechanism, exact(values["sigma"], "sigma", above=0))
-    here = shared.clients - shared.dropout
+    sigma = exact(values["sigma"], "sigma", above=0)
+    clients = whole(values["clients"], "clients", at_least=2, at_most=_MOST_CLIENTS)
+    share, bits = BY_VARIANCE[mechanism.law.name](sigma**2 / clients), None
+    if "bits" in values:
+        bits = whole(values["bits"], "bits", at_least=1, at_most=MOST_BITS)
+    gone = missing_users(clients, values.get("dropout", 0))
+    noise = evolve(mechanism, law=share.sum_of(clients))
+    shared = SharedStream(noise, share, sigma, clients, bits, gone)
+    here = clients - gone
     derived["shares"] = str(here)
     if isinstance(shared.matrix, Tree):
         left = prefix_deviation(shared.matrix, shared.sigma, Fraction(here, shared.clients))

@@ -7,6 +7,11 @@
 The header names the three columns, in any order; every other line is one outcome, with its exact
 probability under each of two neighbouring datasets, as a decimal or a ratio. Blank lines are
 skipped.
+
+*Files that specs name* are read once, and their content is kept beside what was made of it.
+What names a file means another mechanism when the file is another. So whoever writes a spec down
+(a ledger) writes the content with it, and reads it back from there: `only_from` gives the contents,
+and no path is opened then, whatever the text says.
 """
 
 from __future__ import annotations
@@ -14,11 +19,16 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from hashlib import sha256
 from pathlib import Path
 
+from attrs import frozen
+
+from ...common.regular_file import read_at_most
 from ...exact.number import ExactInput, ParameterError, exact, located
-from .named_file import read_named
 from .pair import FinitePair
 
 _COLUMNS = ("outcome", "p", "q")
@@ -26,6 +36,8 @@ _LARGEST_FILE = 10_000_000  # bytes
 _MOST_OUTCOMES = 100_000
 _LONGEST_OUTCOME = 200  # characters
 _LARGEST_DENOMINATOR = 8192  # bits, of all probabilities together
+_given: ContextVar[Mapping[str, bytes] | None] = ContextVar("given", default=None)
+_noted: ContextVar[dict[str, bytes] | None] = ContextVar("noted", default=None)
 
 
 def read_pair(path: str | Path, slack: ExactInput = 0) -> FinitePair:
@@ -105,3 +117,55 @@ def read_text(path: Path) -> str:
         return read_named(path, _LARGEST_FILE).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ParameterError(f"{path}: not text in UTF-8") from error
+
+
+@frozen
+class Held:
+    """A spec with the SHA-256 of its file's content in the place of the path, and that content."""
+
+    text: str
+    name: str  # what stands in the path's place; its suffix tells the format
+    content: bytes
+
+    @staticmethod
+    def of(name: str, values: Mapping[str, str], content: bytes) -> Held:
+        """The spec of this name and these keys, of which `file` names the file."""
+        suffix = Path(values["file"]).suffix
+        stands = sha256(content).hexdigest() + (suffix if suffix == ".npy" else "")
+        said = sorted({**values, "file": stands}.items())
+        return Held(f"{name}:{','.join(map('='.join, said))}", stands, content)
+
+
+def read_named(path: Path, most: int) -> bytes:
+    """The content of a file of at most so many bytes. Raises ParameterError, with the path."""
+    if (given := _given.get()) is None:
+        with located(path):
+            content = read_at_most(path, most)
+    elif str(path) in given:
+        content = given[str(path)]
+    else:
+        raise ParameterError(f"an entry must not name a file: {str(path)[:60]!r}")
+    if (noted := _noted.get()) is not None:
+        noted[str(path)] = content
+    return content
+
+
+@contextmanager
+def noting() -> Iterator[dict[str, bytes]]:
+    """What is read in the block, by path."""
+    found: dict[str, bytes] = {}
+    token = _noted.set(found)
+    try:
+        yield found
+    finally:
+        _noted.reset(token)
+
+
+@contextmanager
+def only_from(contents: Mapping[str, bytes]) -> Iterator[None]:
+    """In the block these are all the files that there are."""
+    token = _given.set(contents)
+    try:
+        yield
+    finally:
+        _given.reset(token)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...exact.lazy import lazily
 from .bits import NoSamplerError, RandomBits, SeededBits, SimulatedInt, SimulationError, SystemBits
-from .coins import Table, rounded
-from .reals import bernoulli_real
+from .coins import Table, bernoulli_real, rounded
 
 if TYPE_CHECKING:
     from ..selection.chosen import AboveThreshold

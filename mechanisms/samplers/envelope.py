@@ -30,9 +30,8 @@ from ...exact.enclosure import UndecidedError
 from ...exact.number import ball
 from ...exact.precision import CAP, START, working_precision
 from .bits import RandomBits
-from .coins import below
+from .coins import Uniform, below, enclosed
 from .geometric import geometric_exp
-from .reals import Uniform, enclosed
 
 _UNITS = 64  # B
 _NEGLIGIBLE = 20  # bits: steps end where r is this much smaller than at the mode
@@ -83,15 +82,12 @@ class Envelope:
                 continue
             steps, y = divmod(place - ends[index] + piece.weight, piece.height)
             x = piece.low + steps
-            if y < piece.floor or self._under(x, y, bits):
+            if y < piece.floor or Uniform(y, self.units).is_below(partial(self.ratio, x), bits):
                 return x
 
     def difference(self, bits: RandomBits) -> int:
         """One draw less another."""
         return self.draw(bits) - self.draw(bits)
-
-    def _under(self, x: int, y: int, bits: RandomBits) -> bool:
-        return Uniform(y, self.units).is_below(lambda: self.ratio(x), bits)
 
     def _beyond(self, tail: Tail, bits: RandomBits) -> int | None:
         s = tail.scale

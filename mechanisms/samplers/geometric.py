@@ -19,8 +19,7 @@ from flint import arb
 from ...exact.number import Formula, ParameterError, Real, ball
 from ...exact.precision import START, working_precision
 from .bits import RandomBits
-from .coins import below, coin_exp
-from .reals import Chance
+from .coins import Chance, below, coin_exp
 
 _LONGEST = 4096  # binary digits
 

@@ -31,7 +31,6 @@ from ..fields import parameters
 from ..fields.schema import key
 from ..mechanism import Mechanism, either_way
 from ..pairs.pair import Pair
-from ..sampled import read_share
 
 _MOST_STEPS = 10**7
 
@@ -113,28 +112,13 @@ def allocation(mechanism: Mechanism) -> Allocation | None:
     return inner if isinstance(inner, Allocation) else None
 
 
-@frozen
-class RandomAllocation:
-    """Each user in so many of all steps, which are one use: a `Scheme`."""
-
-    taken: ExactInput
-    steps: ExactInput
-
-    neighbours: ClassVar[str] = "add-remove"
-    why: ClassVar[str] = "each user takes part in so many of all steps, chosen at random"
-
-    @staticmethod
-    def read(text: str) -> RandomAllocation:
-        """K/STEPS."""
-        return RandomAllocation(*read_share(text, "allocation", "K/STEPS"))
-
-    def of(self, mechanism: Mechanism) -> Allocation:
-        """Of Gaussian noise with a rational sigma."""
-        noise = continuous(mechanism)
-        if noise is None or noise.shape is not Shape.GAUSSIAN or noise.rate != 1:
-            raise ParameterError("allocation needs continuous Gaussian noise")
-        if isinstance(noise.scale, SquareRoot):
-            raise ParameterError(
-                f"allocation needs a rational sigma, got the root of {str(noise.scale.square)[:40]}"
-            )
-        return Allocation(noise.scale, noise.sensitivity, self.taken, self.steps)
+def allocated(mechanism: Mechanism, taken: ExactInput, steps: ExactInput) -> Allocation:
+    """Each user in so many of all steps, of Gaussian noise with a rational sigma."""
+    noise = continuous(mechanism)
+    if noise is None or noise.shape is not Shape.GAUSSIAN or noise.rate != 1:
+        raise ParameterError("allocation needs continuous Gaussian noise")
+    if isinstance(noise.scale, SquareRoot):
+        raise ParameterError(
+            f"allocation needs a rational sigma, got the root of {str(noise.scale.square)[:40]}"
+        )
+    return Allocation(noise.scale, noise.sensitivity, taken, steps)

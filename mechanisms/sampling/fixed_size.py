@@ -34,7 +34,7 @@ from ..continuous import ContinuousNoise
 from ..fields.schema import INNER, key
 from ..mechanism import AdditiveNoise, Mechanism, OneWay, RandomizedResponse
 from ..pairs.pair import Pair, TwoWayPair
-from ..sampled import at_rate, read_share
+from ..sampled import at_rate
 
 
 def _symmetric(mechanism: Mechanism) -> Mechanism:
@@ -127,23 +127,3 @@ class TwoWay:
 
     def reversed(self) -> Mechanism:
         return self
-
-
-@frozen
-class WithoutReplacement:
-    """Batches of so many of all users, each batch as likely: a `Scheme`."""
-
-    size: ExactInput
-    population: ExactInput
-
-    neighbours: ClassVar[str] = "replace"
-    why: ClassVar[str] = "all datasets have as many users"
-
-    @staticmethod
-    def read(text: str) -> WithoutReplacement:
-        """SIZE/POPULATION."""
-        return WithoutReplacement(*read_share(text, "fixed-size", "SIZE/POPULATION"))
-
-    def of(self, mechanism: Mechanism) -> FixedSize:
-        """What dominates all neighbours, both ways round."""
-        return FixedSize(mechanism, self.size, self.population)

@@ -53,12 +53,7 @@ def _mean(scale: Fraction, other: Fraction, below: Times, above: Times) -> arb:
     total += _series(left, first, second) * first ** (-low)
     spend(_TERM * (high - low) * (len(below) + len(above)))
     for t in range(low + 1, high):
-        seen = first ** abs(t)
-        for q, times in below.items():
-            seen *= (1 - _tail(second, t - q)) ** times
-        for q, times in above.items():
-            seen *= _tail(second, t - q) ** times
-        total += seen
+        total += _term(t, first, second, below, above)
     return total * (1 - first) / (1 + first)
 
 
@@ -70,21 +65,12 @@ def _summed(scale: Fraction, other: Fraction, below: Times, above: Times) -> arb
     series of the first that is left out.
     """
     first, second = (-1 / ball(scale)).exp(), (-1 / ball(other)).exp()
-
-    def term(t: int) -> arb:
-        seen = first ** abs(t)
-        for q, times in below.items():
-            seen *= _tail(second, q + 1 - t) ** times  # P(q + X < t), of a symmetric X
-        for q, times in above.items():
-            seen *= _tail(second, t - q) ** times
-        return seen
-
-    total = start = term(0)
+    total = start = _term(0, first, second, below, above)
     for way in (1, -1):
         last, t = start, way
         while True:
             spend()
-            now = term(t)
+            now = _term(t, first, second, below, above)
             total += now
             ratio = now / last
             if ratio < 1:
@@ -94,6 +80,16 @@ def _summed(scale: Fraction, other: Fraction, below: Times, above: Times) -> arb
                     break
             last, t = now, t + way
     return total * (1 - first) / (1 + first)
+
+
+def _term(t: int, first: arb, second: arb, below: Times, above: Times) -> arb:
+    """P(all of some below t, all others not) first^|t|."""
+    seen = first ** abs(t)
+    for q, times in below.items():
+        seen *= _tail(second, q + 1 - t) ** times  # P(q + X < t), of a symmetric X
+    for q, times in above.items():
+        seen *= _tail(second, t - q) ** times
+    return seen
 
 
 def _series(polynomial: arb_poly, first: arb, second: arb) -> arb:

@@ -51,19 +51,10 @@ class Rule(Protocol):
     """Which names are told: a hashable value."""
 
     def __hash__(self) -> int: ...
-
     @property
-    def step(self) -> Fraction | int:
-        """The most that one user adds to a count."""
-        ...
-
-    def chances(self, count: Fraction | int) -> tuple[arb, arb]:
-        """pi(count) and 1 - pi(count)."""
-        ...
-
-    def cells(self) -> Sequence[Cell]:
-        """Of all counts, in their order; at the working precision."""
-        ...
+    def step(self) -> Fraction | int: ...  # the most that one user adds to a count
+    def chances(self, count: Fraction | int) -> Chances: ...  # pi(count) and 1 - pi(count)
+    def cells(self) -> Sequence[Cell]: ...  # of all counts, in order; at the working precision
 
 
 @frozen

@@ -298,7 +298,10 @@ class KeyNames(Bracketed):
         """Between any counts that others may hold, and any choice of them at every use."""
         counts, complete = self.rule.decisive()
         chosen, all_of_them = _lists(counts, self.rule.steepest(), self.keys)
-        lower = [self._of(one) for one in chosen]
+        lower = [
+            self._way(tuple((Sampled(Counted(self.rule, count)), n) for count, n in one.items()))
+            for one in chosen
+        ]
         pairs: list[ListedPair] = [Counted(self.rule, count) for count in counts]
         if self.keys == 1 and not all_of_them:
             lower.append(self._any(pairs))
@@ -315,11 +318,6 @@ class KeyNames(Bracketed):
         if not every and self.keys <= MOST_KEYS:
             profile = WorstCounts(self.rule, self.keys)
         return Bracket(lower, upper, is_complete=every, profile=profile, reason=why)
-
-    def _of(self, keys: Mapping[int, int]) -> Parts:
-        """So many keys for each of these counts of others."""
-        pairs = ((Sampled(Counted(self.rule, count)), times) for count, times in keys.items())
-        return self._way(tuple(pairs))
 
     def _any(self, pairs: Sequence[ListedPair]) -> Parts:
         """One of these in each key, which an adversary lets others hold, anew at every use."""

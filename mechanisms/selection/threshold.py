@@ -79,13 +79,6 @@ def _released(noise: Noise, threshold: Fraction, count: Fraction, bits: int) -> 
     return (tail, 1 - tail) if short >= 0 else (1 - tail, tail)
 
 
-def _finite(noise: AdditiveNoise) -> FinitePair:
-    """The pair of largest shift, with the user first: both ways round are among the noise's."""
-    raised = next(iter(noise.pairs()))
-    assert isinstance(raised, FinitePair)
-    return raised.swapped()
-
-
 def _threshold(value: ExactInput) -> Fraction:
     return exact(value, "threshold")
 
@@ -135,18 +128,14 @@ class Thresholded(Bracketed):
                 "then no longer independent"
             )
 
-    @property
-    def sampling(self) -> str | None:
-        """How users are sampled, in words; None where all take part."""
-        return self._alone().sampling
-
     def reversed(self) -> Mechanism:
         """With the other dataset first."""
         return evolve(self, removing=not self.removing)
 
     def bracket(self) -> Bracket:
         """Between so many keys of either kind, and any choice of them."""
-        alone, shared, keys = self._alone(), self._shared(), self.keys
+        alone = Sampled(Alone(self.noise, self.threshold), self.rate, self.removing)
+        shared, keys = self._shared(), self.keys
         tried = range(keys + 1) if keys <= _LISTED else (0, 1, keys)
         lower = [_uses((alone, j), (shared, keys - j)) for j in tried]
         upper = [_uses((alone, keys), (shared, keys))]
@@ -155,9 +144,6 @@ class Thresholded(Bracketed):
             upper.append(_uses((either, keys)))
         why = "in how many of her keys a user is alone, at each use, is open"
         return Bracket(lower, upper, is_complete=keys <= _LISTED, reason=why)
-
-    def _alone(self) -> Sampled:
-        return Sampled(Alone(self.noise, self.threshold), self.rate, self.removing)
 
     def _shared(self) -> Mechanism:
         noise = self.noise

@@ -19,17 +19,15 @@ from ...exact.square_root import SquareRoot, square_root
 from ..additive.reach import Reach
 from ..additive.vector import VectorNoise
 from ..continuous import ContinuousNoise, Shape
-from ..fields.schema import Entry, Key, Values, flag, keys, short
+from ..fields.schema import YES_OR_NO, Entry, Key, Values, flag, keys, short
 from ..laws.families import FAMILIES
 from ..laws.law import Law
 from ..mechanism import AdditiveNoise, Mechanism
-from ..pairs.named_file import Held
-from ..pairs.pair_file import read_pair
-from ..sampled import unsampled
+from ..pairs.pair_file import Held, read_pair
+from ..sampled import Sampled, unsampled
 from ..sampling.guaranteed import read_guarantee
 from ..sampling.schemes import with_users
-from ..selection.threshold import read_threshold
-from .keys import KEYS, NEIGHBOURS, SAMPLING, chosen
+from ..selection.threshold import Thresholded, read_threshold
 
 if TYPE_CHECKING:
     from ...protocols.federated import Settings
@@ -39,6 +37,50 @@ if TYPE_CHECKING:
     from ..matrices.shared import SharedStream
 
 _MISSING = ("dropout", "collusion")
+NEIGHBOURS = ("neighbours", "poisson")
+SAMPLING = (*NEIGHBOURS, "fixed-size")
+
+KEYS: dict[str, Key] = {
+    **keys(VectorNoise),
+    **keys(Sampled),
+    **keys(AdditiveNoise),
+    **keys(Reach),
+    **keys(Thresholded),
+    # noise
+    "epsilon": Key("a number above 0", "in place of scale: sensitivity/epsilon, or l1/epsilon"),
+    "rho": Key(
+        "a number above 0", "in place of sigma2: sensitivity^2/(2 sigma2), or l2^2/(2 sigma2)"
+    ),
+    # queries
+    "rounding": Key(
+        "stochastic, conditional:BETA or nearest",
+        "the vector is real, l2 its norm, and each user rounds it to integers",
+    ),
+    # users
+    "fixed-size": Key("SIZE/POPULATION", "a batch of so many of all users; replace"),
+    "users": Key("a whole number from 1", "in how many equal shares the noise is made"),
+    "dropout": Key("a whole number from 0", "users whose shares are not there", "0"),
+    "collusion": Key("a whole number from 0", "users whose shares are known", "0"),
+    "names": Key(YES_OR_NO, "of counts with threshold, only which keys reach it", "no"),
+    # the papers
+    "batch": Key("a whole number from 1", "users in a batch"),
+    "horizon": Key("a whole number from 1", "rounds in all"),
+    "scaling": Key("a number from 1", "the paper's s"),
+    "aggregator": Key("a whole number from 1", "the modulus that really sums the shares"),
+    "shuffled": Key("a whole number, 2 to 1e9", "the reports of so many users are seen shuffled"),
+    # files
+    "file": Key("a path", "CSV with columns outcome,p,q, exact"),
+    "slack": Key("a number from 0, below 1", "what the columns may lack of 1; it is charged", "0"),
+    # steps
+    "allocation": Key("K/STEPS", "each user in so many of all steps, at random; add-remove"),
+}
+
+
+def chosen(
+    needs: tuple[str, ...], allows: tuple[str, ...] = (), own: dict[str, Key] | None = None
+) -> dict[str, Key]:
+    """These keys in this order, with what they mean here where that is another thing."""
+    return {name: (own or {}).get(name) or KEYS[name] for name in (*needs, *allows)}
 
 
 @frozen
@@ -226,15 +268,17 @@ def _preset(
             "users": preset.batch - missing_users(preset.batch, *missing),
             "bits_per_user": protocol.bits_per_user,
         }
+        released: Mechanism = protocol.released(*missing)
         failure = drawn = None
         if isinstance(preset, papers.RelaxedPreset):
             shown["share"] = written(protocol.noise)
             shown["aggregation"] = written(preset.aggregation)
             failure = preset.aggregation.failure
-            drawn = protocol.released(*missing)  # by an aggregation that is not relaxed
+            drawn = released  # by an aggregation that is not relaxed
+            released = preset.aggregation.released(protocol, *missing)
         horizon = whole(values["horizon"], "horizon") if "horizon" in values else None
         known = {key: value for key, value in shown.items() if value is not None}
-        return Spec("", preset.released(*missing), known, protocol, horizon, failure, drawn)
+        return Spec("", released, known, protocol, horizon, failure, drawn)
 
     example = ",".join(f"{key}={_USUAL[key]}" for key in (*needs, *allows))
     own = {"epsilon": _STATED, "modulus": _OTHER_MODULUS}
@@ -266,7 +310,7 @@ def _shuffle_sum(values: Values) -> Spec:
         "messages_per_user": protocol.messages_per_user,
         "bits_per_user": protocol.bits_per_user,
     }
-    return Spec("", preset.released(*missing), shown, shuffled=preset)
+    return Spec("", protocol.released(*missing), shown, shuffled=preset)
 
 
 def _continuous(shape: Shape, says: str, own: Mapping[str, Key]) -> Entry:

@@ -23,7 +23,7 @@ from ..local.randomizer import ONE, Weight
 from ..local.shuffled import by_keys
 from ..mechanism import Mechanism, RandomizedResponse
 from ..sampling.schemes import with_users
-from .keys import KEYS, SAMPLING
+from .catalogue import KEYS, SAMPLING
 
 _MOST_REPORTS = 1000
 

@@ -34,11 +34,9 @@ from ..samplers.bits import (
     for_release,
     is_simulated,
 )
-from ..samplers.coins import Table
-from ..samplers.reals import Chance
+from ..samplers.coins import Chance, Table
 from ..sampling.fixed_size import FixedSize
 from ..selection import chosen
-from ..selection import released_keys as keys
 from ..selection.candidates import Exponential, NoisyMax, PermuteAndFlip
 from ..selection.key_names import KeyNames
 from ..selection.sparse_vector import SparseVector
@@ -222,8 +220,8 @@ def _(mechanism: Sampled | FixedSize, query: ExactInput) -> Simulation:
     return _drawn(mechanism.mechanism, query)
 
 
-_drawn.register(Thresholded, keys.counts)
-_drawn.register(KeyNames, keys.names)
+_drawn.register(Thresholded, chosen.counts)
+_drawn.register(KeyNames, chosen.names)
 _drawn.register(NoisyMax, chosen.largest)
 _drawn.register(Exponential, chosen.exponential)
 _drawn.register(PermuteAndFlip, chosen.flipped)

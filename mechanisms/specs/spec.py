@@ -18,8 +18,7 @@ from ...common.suggest import meant, uncovered
 from ...exact.number import ParameterError, exact, whole
 from ..fields.schema import Entry, Key, Values, short
 from ..mechanism import Mechanism
-from ..pairs.named_file import Held, noting
-from ..pairs.pair_file import read_text
+from ..pairs.pair_file import Held, noting, read_text
 from .catalogue import Spec, entries
 
 __all__ = ["Spec", "Values", "parse", "parse_use", "read_name"]
@@ -203,7 +202,9 @@ def _from_file(path: Path) -> tuple[str, dict[str, str]]:
     for key, value in table.items():
         if isinstance(value, bool) or not isinstance(value, (str, int)):
             raise ParameterError(f"{path}: {short(key)} must be a number or text")
-    values = {key: _digits(value, key) for key, value in table.items()}
+        if isinstance(value, int) and abs(value) > 10**_LARGEST:
+            raise ParameterError(f"{key} must have at most {_LARGEST} digits")
+    values = {key: str(value) for key, value in table.items()}
     keys = ("name",) if values.get("name") == "federated" else ("mechanism", "name")
     names = [values.pop(key) for key in keys if key in values]  # its `mechanism` is of its noise
     if len(names) != 1:
@@ -211,9 +212,3 @@ def _from_file(path: Path) -> tuple[str, dict[str, str]]:
     if "file" in values:
         values["file"] = str(path.parent / values["file"])
     return names[0], values
-
-
-def _digits(value: str | int, key: str) -> str:
-    if isinstance(value, int) and abs(value) > 10**_LARGEST:
-        raise ParameterError(f"{key} must have at most {_LARGEST} digits")
-    return str(value)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+import time
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from attrs import field, frozen
+from attrs import cmp_using, field, frozen
 from numpy.typing import NDArray
 
 from ...exact.number import ExactInput, ParameterError, whole
 from ...mechanisms.samplers.bits import RandomBits
 
 if TYPE_CHECKING:
-    from .masked import Stage, Terms
+    from .masked import MaskedSum, Terms
 
 
 class AggregationError(RuntimeError):
@@ -79,6 +80,49 @@ def read_modulus(value: ExactInput) -> int:
     return whole(value, "modulus", at_least=1)
 
 
+class Stage(Enum):
+    """What a user sends next; without masks there is the input alone."""
+
+    KEYS = 0
+    SHARES = 1
+    INPUT = 2
+    CONFIRMATION = 3
+    UNMASKING = 4
+    DONE = 5
+
+    @property
+    def next(self) -> Stage:
+        """The stage after this one."""
+        return Stage(self.value + 1)
+
+
+@frozen
+class Round:
+    """What a round came to.
+
+    terms    of the masks; None without masks
+    sums     mod m, of the messages of `summed`: a tuple, or the array that they were
+    summed   the users whose input arrived in time
+    present  how many sent each stage's message
+    seconds  what each stage took, the server and all users together; DONE is the unmasking
+    bits     that one user sent at most, all messages together
+    simulated  whether the bits of its masks were a seed's: then no sum of it is a release
+    """
+
+    terms: Terms | None
+    sums: Any = field(eq=cmp_using(eq=np.array_equal))
+    summed: frozenset[int]
+    present: Mapping[Stage, int]
+    seconds: Mapping[Stage, float] = field(eq=False)
+    bits: int
+    simulated: bool
+
+    @property
+    def present_by_name(self) -> Mapping[str, int]:
+        """`present` by the stages' names."""
+        return {stage.name: count for stage, count in self.present.items()}
+
+
 @frozen
 class PlainSum:
     """The sum mod m, by someone who sees every message: for simulation only.
@@ -96,50 +140,43 @@ class PlainSum:
 
         Raises ParameterError for a message out of range. Nobody's is the sum 0.
         """
-        return (
-            sum(residue(value, self.modulus, user) for user, value in messages.items())
-            % self.modulus
-        )
+        whole_sum = sum(residue(value, self.modulus, user) for user, value in messages.items())
+        return whole_sum % self.modulus
+
+    def play(self, messages: Mapping[int, Sequence[int]], vanish: Mapping[int, Stage]) -> Round:
+        """The same of those who do not vanish, one integer each, with what happened."""
+        start = time.perf_counter()
+        there = {user: each for user, (each,) in messages.items() if user not in vanish}
+        return self._round((self.aggregate(there),), there, 1, start)
+
+    def play_vectors(
+        self,
+        messages: Mapping[int, Callable[[], NDArray[np.uint64]]],
+        length: int,
+        vanish: Mapping[int, Stage],
+    ) -> Round:
+        """The same of arrays of so many integers mod 2^bits, made one after the other."""
+        start = time.perf_counter()
+        there = {user: send for user, send in messages.items() if user not in vanish}
+        total = np.zeros(length, dtype=np.uint64)
+        for send in there.values():
+            total += send()  # mod 2^64, which the modulus divides
+        return self._round(total & np.uint64(self.modulus - 1), there, length, start)
+
+    def _round(self, sums: Any, there: Mapping[int, Any], length: int, start: float) -> Round:
+        took, bits = time.perf_counter() - start, length * (self.modulus - 1).bit_length()
+        present, seconds = {Stage.INPUT: len(there)}, {Stage.INPUT: took}
+        return Round(None, sums, frozenset(there), present, seconds, bits, False)
 
 
-class SummedArrays(NamedTuple):
-    """A sum of arrays mod m.
-
-    users: whose messages are in it. present: how many sent each stage's message. bits: that one of
-    them sent at most, all messages together. terms: of the masks; None without masks.
+def summing_arrays(
+    width: int, bits: RandomBits, dropout: ExactInput | None
+) -> PlainSum | MaskedSum:
+    """What sums arrays mod 2^width. dropout: the most that may be missing from a masked sum; None:
+    a plain one, which hides nothing.
     """
+    if dropout is None:
+        return PlainSum(1 << width)
+    from .masked import MaskedSum
 
-    total: NDArray[np.uint64]
-    users: frozenset[int]
-    present: Mapping[str, int]
-    bits: int
-    terms: Terms | None = None
-
-
-def sum_arrays(
-    send: Callable[[int], NDArray[np.uint64]],
-    users: int,
-    size: int,
-    width: int,
-    bits: RandomBits,
-    vanish: Mapping[int, Stage],
-    dropout: ExactInput | None,
-) -> SummedArrays:
-    """Sum what users 0, 1, ... send, arrays of `size` integers mod 2^width, one after the other.
-
-    vanish: users, and the first stage at which they send nothing. dropout: the most that may be
-    missing from a masked sum; None for a plain one, which hides nothing.
-    """
-    if dropout is not None:
-        from .masked import MaskedSum
-
-        messages = {user: partial(send, user) for user in range(users)}
-        masked = MaskedSum(1 << width, bits=bits, dropout=dropout)
-        played = masked.play_vectors(messages, size, vanish)
-        present = {stage.name: count for stage, count in played.present.items()}
-        return SummedArrays(played.sums, played.summed, present, played.bits, played.terms)
-    total, there = np.zeros(size, dtype=np.uint64), [n for n in range(users) if n not in vanish]
-    for user in there:
-        total += send(user)  # mod 2^64, which 2^width divides
-    total &= np.uint64((1 << width) - 1)
-    return SummedArrays(total, frozenset(there), {"INPUT": len(there)}, width * size)
+    return MaskedSum(1 << width, bits=bits, dropout=dropout)

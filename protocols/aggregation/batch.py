@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,10 @@ from ...mechanisms.additive.protocol import SumProtocol
 from ...mechanisms.samplers.bits import RandomBits, is_simulated
 from ...mechanisms.samplers.coins import below
 from ..parties import analyze, randomize
-from .aggregation import PlainSum
+from .aggregation import PlainSum, Stage
 
 if TYPE_CHECKING:
-    from .masked import Stage, Terms
+    from .masked import Terms
 
 
 @frozen
@@ -44,25 +44,7 @@ class Batch:
     terms: Terms | None = None
 
 
-def plain_batch(
-    protocol: SumProtocol, rewards: Sequence[ExactInput], bits: RandomBits, gone: Collection[int]
-) -> Batch:
-    """Play it over the plain modular sum. gone: users, 0, ..., n - 1, who send nothing."""
-    modulus = _modulus(protocol, rewards)
-    start = time.perf_counter()
-    sent = {
-        user: randomize(protocol, reward, bits)
-        for user, reward in enumerate(rewards)
-        if user not in gone
-    }
-    randomized = time.perf_counter()
-    total = PlainSum(modulus).aggregate(sent)
-    seconds = {"R": randomized - start, "S": time.perf_counter() - randomized}
-    width, present = (modulus - 1).bit_length(), {"INPUT": len(sent)}
-    return _analyzed(protocol, rewards, bits, total, sent, present, seconds, width)
-
-
-def masked_batch(
+def play_batch(
     protocol: SumProtocol,
     rewards: Sequence[ExactInput],
     bits: RandomBits,
@@ -71,31 +53,50 @@ def masked_batch(
     dropout: ExactInput | None = None,
     corrupt: ExactInput | None = None,
     failure: ExactInput | None = None,
+    plain: bool = False,
 ) -> Batch:
     """Play it over real masks. vanish: users, and the first stage at which they send nothing.
 
     dropout: the most that may, by default as many as do. This, neighbours, corrupt and failure are
-    as in `masked.MaskedSum`, whose errors this raises.
+    as in `masked.MaskedSum`, whose errors this raises. plain: over the plain modular sum instead,
+    to which those who vanish send nothing.
     """
-    from .masked import FAILURE, MaskedSum
-
     modulus = _modulus(protocol, rewards)
     start = time.perf_counter()
-    sent = {user: (randomize(protocol, each, bits),) for user, each in enumerate(rewards)}
+    sent = {
+        user: (randomize(protocol, each, bits),)
+        for user, each in enumerate(rewards)
+        if not (plain and user in vanish)
+    }
     seconds = {"R": time.perf_counter() - start}
-    masked = MaskedSum(
-        modulus,
-        neighbours,
-        bits=bits,
-        dropout=len(vanish) if dropout is None else dropout,
-        corrupt=corrupt,
-        failure=FAILURE if failure is None else failure,
+    if plain:
+        played = PlainSum(modulus).play(sent, {})
+        seconds["S"] = played.seconds[Stage.INPUT]
+    else:
+        from .masked import FAILURE, MaskedSum
+
+        masked = MaskedSum(
+            modulus,
+            neighbours,
+            bits=bits,
+            dropout=len(vanish) if dropout is None else dropout,
+            corrupt=corrupt,
+            failure=FAILURE if failure is None else failure,
+        )
+        played = masked.play(sent, vanish)
+        seconds |= {f"S {stage.name}": each for stage, each in played.seconds.items()}
+    start = time.perf_counter()
+    estimate = analyze(protocol, played.sums[0], bits)
+    return Batch(
+        estimate,
+        sum((exact(rewards[user], "reward") for user in played.summed), Fraction(0)),
+        len(played.summed),
+        played.present_by_name,
+        seconds | {"A": time.perf_counter() - start},
+        played.bits,
+        is_simulated(bits),
+        played.terms,
     )
-    played = masked.play(sent, vanish)
-    seconds |= {f"S {stage.name}": each for stage, each in played.seconds.items()}
-    present = {stage.name: count for stage, count in played.present.items()}
-    of_sum = played.sums[0], played.summed, present, seconds, played.bits, played.terms
-    return _analyzed(protocol, rewards, bits, *of_sum)
 
 
 def some_of(population: int, count: int, bits: RandomBits) -> list[int]:
@@ -111,29 +112,8 @@ def some_of(population: int, count: int, bits: RandomBits) -> list[int]:
 
 def some_stages(users: Iterable[int], bits: RandomBits) -> dict[int, Stage]:
     """For each of these users a stage of the masked sum, at random: where it vanishes."""
-    from .masked import Stage
-
     stages = [stage for stage in Stage if stage is not Stage.DONE]
     return {user: stages[below(len(stages), bits)] for user in users}
-
-
-def _analyzed(
-    protocol: SumProtocol,
-    rewards: Sequence[ExactInput],
-    bits: RandomBits,
-    total: int,
-    users: Collection[int],
-    present: Mapping[str, int],
-    seconds: Mapping[str, float],
-    sent: int,
-    terms: Terms | None = None,
-) -> Batch:
-    start = time.perf_counter()
-    estimate = analyze(protocol, total, bits)
-    took = {**seconds, "A": time.perf_counter() - start}
-    truth = sum((exact(rewards[user], "reward") for user in users), Fraction(0))
-    simulated = is_simulated(bits)
-    return Batch(estimate, truth, len(users), present, took, sent, simulated, terms)
 
 
 def _modulus(protocol: SumProtocol, rewards: Sequence[ExactInput]) -> int:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from attrs import field, frozen
@@ -22,13 +22,9 @@ from ...mechanisms.laws.arrays import draw_array
 from ...mechanisms.matrices.shared import SharedStream
 from ...mechanisms.samplers.bits import RandomBits, is_simulated
 from ...mechanisms.specs.stream import recovering
-from .aggregation import sum_arrays
-
-if TYPE_CHECKING:
-    from .masked import Stage
+from .aggregation import Stage, summing_arrays
 
 Rows: TypeAlias = Mapping[int, Sequence[int]]  # by step, of those in which a client takes part
-Vanish: TypeAlias = Callable[[int], "Mapping[int, Stage]"]
 
 
 @frozen
@@ -55,7 +51,7 @@ def play_stream(
     shared: SharedStream,
     rows: Sequence[Rows],
     bits: RandomBits,
-    vanish: Vanish,
+    vanish: Callable[[int], Mapping[int, Stage]],
     dropout: int,
     masks: bool = True,
 ) -> Iterator[StreamStep]:
@@ -69,20 +65,20 @@ def play_stream(
     for each in rows:
         _check(shared, each)
     size, matrix = shared.dimension, shared.matrix
+    summing = summing_arrays(shared.bits, bits, dropout if masks else None)
     found, truth, complete = (recovering(matrix, size) for _ in range(3))
     for step in range(matrix.steps):
         start = time.perf_counter()
         parts = [_part(shared, each, step) for each in rows]
-        send = partial(_message, shared, parts, bits)
-        most = dropout if masks else None
-        played = sum_arrays(send, shared.clients, size, shared.bits, bits, vanish(step), most)
+        send = {client: partial(_message, shared, part, bits) for client, part in enumerate(parts)}
+        played = summing.play_vectors(send, size, vanish(step))
         half = 1 << (shared.bits - 1)
-        centred = (played.total ^ np.uint64(half)).astype(np.int64) - half
+        centred = (played.sums ^ np.uint64(half)).astype(np.int64) - half
         yield StreamStep(
             tuple(found.add(centred.tolist())),
-            tuple(truth.add(_sum(parts, played.users, size))),
+            tuple(truth.add(_sum(parts, played.summed, size))),
             tuple(complete.add(_sum(parts, range(len(parts)), size))),
-            len(played.users),
+            len(played.summed),
             played.bits,
             time.perf_counter() - start,
             is_simulated(bits),
@@ -112,11 +108,11 @@ def _part(shared: SharedStream, rows: Rows, step: int) -> Sequence[int] | None:
 
 
 def _message(
-    shared: SharedStream, parts: Sequence[Sequence[int] | None], bits: RandomBits, client: int
+    shared: SharedStream, part: Sequence[int] | None, bits: RandomBits
 ) -> NDArray[np.uint64]:
     assert shared.bits is not None
     message = draw_array(shared.share, bits, shared.dimension)
-    if (part := parts[client]) is not None:
+    if part is not None:
         message = message + np.array([x % (1 << shared.bits) for x in part], dtype=np.int64)
     return message.astype(np.uint64) & np.uint64((1 << shared.bits) - 1)
 

@@ -25,7 +25,7 @@ each client, so that no event is likelier than by the factor prod 1/a_i: it is c
 *Nearest*: |E_j| <= n/2, |E| <= n sqrt(d)/2 for certain, and the rest is the noise alone.
 
 *Floats and the grid.* A client's y_i differs from the exact scaled rotation of its clipped vector
-by at most 2^-36 clip scale (`rotation.FLOAT_ERROR`, the conversions, and the shortening of
+by at most 2^-36 clip scale (`encoder.FLOAT_ERROR`, the conversions, and the shortening of
 `on_grid`) and 2 sqrt(d) units of the grid; decoding adds 2^-38 of what is decoded.
 """
 
@@ -103,7 +103,9 @@ def error_bound(
         proxy = arb(n) / 4 if random else arb(0)
         sure = arb(0) if random else arb(n) / 2  # what rounding moves a coordinate by for certain
         charged = -n * arb(encoding.rounding.log_acceptance())
-        grid = _grid_error(encoding)
+        # by how much y_i differs from what it stands for, in norm
+        grid = ball(encoding.bound) * arb(2) ** -36
+        grid += 2 * arb(d).sqrt() * arb(2) ** -fraction_bits(encoding.bound)
 
         def cumulant(t: arb) -> arb:
             return noise(t) + proxy * t * t / 2
@@ -128,12 +130,6 @@ def error_bound(
         )
         wrap = (exponent + arb(2 * d).log() + charged).exp().min(arb(1))
         return ErrorBound(_at_most(l2), p, _at_most(wrap))
-
-
-def _grid_error(encoding: Encoding) -> arb:
-    """By how much y_i differs from what it stands for, in norm."""
-    unit = arb(2) ** -fraction_bits(encoding.bound)
-    return ball(encoding.bound) * arb(2) ** -36 + 2 * arb(encoding.size).sqrt() * unit
 
 
 def _noise_cumulant(share: Law | None, clients: int) -> _Cumulant:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -18,12 +19,12 @@ from ...exact.number import ExactInput, ParameterError, exact, whole
 from ...mechanisms.laws.arrays import draw_array
 from ...mechanisms.laws.law import Law
 from ...mechanisms.samplers.bits import RandomBits, SystemBits, is_simulated
-from ..aggregation.aggregation import sum_arrays
+from ..aggregation.aggregation import Stage, summing_arrays
 from .encoder import Encoding, clipped
 from .error import ErrorBound, error_bound
 
 if TYPE_CHECKING:
-    from ..aggregation.masked import Stage, Terms
+    from ..aggregation.masked import Terms
 
 
 Vectors: TypeAlias = Sequence[ArrayLike] | Callable[[int], ArrayLike]
@@ -119,73 +120,60 @@ def run_round(
         seed = source.take(8 * _SEED_BYTES).to_bytes(_SEED_BYTES, "little")
         encoding = evolve(encoding, seed=seed)
     exact(failure, "failure", above=0, below=1)
-    clock = _Clients(encoding, share, vectors, source)
-    start = time.perf_counter()
+    took, start = {"encode": 0.0, "noise": 0.0}, time.perf_counter()
     leaving = dict(vanish or {})
     if not masks and leaving.keys() >= set(range(count)):
         raise ParameterError("vanish must leave a client")
     most = len(leaving) if dropout is None else dropout
-    total, summed, present, sent, terms = sum_arrays(
-        clock.message, count, encoding.size, encoding.bits, source, leaving, most if masks else None
-    )
+    summing = summing_arrays(encoding.bits, source, most if masks else None)
+
+    def vector(client: int) -> NDArray[np.float64]:
+        """Asked for twice: when it is sent, and for the true mean of those that were summed."""
+        given = vectors(client) if callable(vectors) else vectors[client]
+        return np.asarray(given, dtype=np.float64)
+
+    def message(client: int) -> NDArray[np.uint64]:
+        own, begun = vector(client), time.perf_counter()
+        integers = encoding.integers(own, source)
+        encoded = time.perf_counter()
+        if share is not None:
+            integers += draw_array(share, source, encoding.size)
+        took["encode"] += encoded - begun
+        took["noise"] += time.perf_counter() - encoded
+        return encoding.residues(integers)
+
+    messages = {client: partial(message, client) for client in range(count)}
+    played = summing.play_vectors(messages, encoding.size, leaving)
     ended = time.perf_counter()
-    mean = encoding.decode(total, len(summed))
-    decoded = time.perf_counter()
-    truth, longer = clock.truth(summed)
+    took["sum"] = ended - start - took["encode"] - took["noise"]
+    mean = encoding.decode(played.sums, len(played.summed))
+    took["decode"] = time.perf_counter() - ended
+    truth, longer = _truth(encoding, vector, played.summed)
     return FederatedResult(
         encoding,
         mean,
         truth,
         float(np.linalg.norm(mean - truth)),
-        error_bound(encoding, share, len(summed), failure),
+        error_bound(encoding, share, len(played.summed), failure),
         longer,
-        len(summed),
-        present,
-        {
-            "encode": clock.encoding_took,
-            "noise": clock.noise_took,
-            "sum": ended - start - clock.encoding_took - clock.noise_took,
-            "decode": decoded - ended,
-        },
-        sent,
+        len(played.summed),
+        played.present_by_name,
+        took,
+        played.bits,
         is_simulated(source),
-        terms,
+        played.terms,
     )
 
 
-class _Clients:
-    """The clients of a round, one after the other, and the seconds that they take."""
-
-    def __init__(
-        self, encoding: Encoding, share: Law | None, vectors: Vectors, bits: RandomBits
-    ) -> None:
-        self.encoding, self.share, self.bits = encoding, share, bits
-        self._vectors = vectors
-        self.encoding_took = self.noise_took = 0.0
-
-    def vector(self, client: int) -> NDArray[np.float64]:
-        """Asked for twice: when it is sent, and for the true mean of those that were summed."""
-        given = self._vectors(client) if callable(self._vectors) else self._vectors[client]
-        return np.asarray(given, dtype=np.float64)
-
-    def message(self, client: int) -> NDArray[np.uint64]:
-        vector = self.vector(client)
-        start = time.perf_counter()
-        found = self.encoding.integers(vector, self.bits)
-        encoded = time.perf_counter()
-        if self.share is not None:
-            found += draw_array(self.share, self.bits, self.encoding.size)
-        self.encoding_took += encoded - start
-        self.noise_took += time.perf_counter() - encoded
-        return self.encoding.residues(found)
-
-    def truth(self, summed: frozenset[int]) -> tuple[NDArray[np.float64], int]:
-        """The mean of their clipped vectors, and how many were longer."""
-        clip, longer = float(self.encoding.clip), 0
-        total = np.zeros(self.encoding.dimension)
-        for client in summed:
-            vector = self.vector(client)
-            kept = clipped(vector, clip)
-            longer += kept is not vector
-            total += kept
-        return total / len(summed), longer
+def _truth(
+    encoding: Encoding, vector: Callable[[int], NDArray[np.float64]], summed: frozenset[int]
+) -> tuple[NDArray[np.float64], int]:
+    """The mean of their clipped vectors, and how many were longer."""
+    clip, longer = float(encoding.clip), 0
+    total = np.zeros(encoding.dimension)
+    for client in summed:
+        sent = vector(client)
+        shortened = clipped(sent, clip)
+        longer += shortened is not sent
+        total += shortened
+    return total / len(summed), longer

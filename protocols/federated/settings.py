@@ -28,8 +28,7 @@ from ...mechanisms.fields.schema import Entry, Key
 from ...mechanisms.laws.families import BY_VARIANCE
 from ...mechanisms.laws.law import Law
 from ...mechanisms.sampled import sampling_rate
-from ...mechanisms.specs.catalogue import Spec
-from ...mechanisms.specs.keys import KEYS
+from ...mechanisms.specs.catalogue import KEYS, Spec
 from .encoder import Encoding
 
 _POSITIVE = "a number, 1e-9 to 1e15"

@@ -37,7 +37,7 @@ def _modules():
 MODULES = list(_modules())
 # What stands in a library that the other tests do without: their own tests run these examples.
 STANDS_IN = {
-    "exactdp.protocols.flower.server": "flwr",
+    "exactdp.protocols.flower": "flwr",
     "exactdp.accounting.interop.opacus": "opacus",
 }
 

@@ -18,7 +18,7 @@ from exactdp.exact.precision import working_precision
 from exactdp.mechanisms.additive.shuffle import ShuffleSum
 from exactdp.mechanisms.local.shuffled_crowd import Crowd
 from exactdp.mechanisms.selection.key_lists import WorstCounts, groups
-from exactdp.protocols.aggregation.masked.failure import graph_failure
+from exactdp.protocols.aggregation.masked.graph import graph_failure
 from exactdp.protocols.federated import Settings
 from exactdp.protocols.rounding import worst_rounding_quantile
 

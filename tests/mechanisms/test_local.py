@@ -137,7 +137,7 @@ def test_what_is_no_table_is_refused(written, lines, said):
     ],
 )
 def test_entries_are_read_exactly(text, terms):
-    assert weight_of(text, "here").terms == terms
+    assert weight_of(text).terms == terms
 
 
 @pytest.mark.contract

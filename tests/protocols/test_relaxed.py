@@ -15,7 +15,7 @@ from exactdp.mechanisms import (
     Skellam,
 )
 from exactdp.mechanisms.additive.papers import InvertedScale, theorem3
-from exactdp.mechanisms.additive.relaxed import largest_loss_of_noise
+from exactdp.mechanisms.additive.protocol import largest_loss_of_noise
 from exactdp.protocols import RelaxedAggregation, SumProtocol
 
 
@@ -29,7 +29,11 @@ def test_theorem3_is_what_its_proof_needs():
     assert preset.protocol.noise == PolyaDifference("1/1024", 32)  # e^(-epsilon/(2g)) = e^(-1/32)
     assert preset.protocol.total_noise() == DiscreteLaplace(32)
     assert preset.aggregation == RelaxedAggregation("1/8", Fraction(1, 2 * 10**6))
-    assert preset.mechanism == preset.released() == RandomizedResponse("1/2")
+    assert (
+        preset.mechanism
+        == preset.aggregation.released(preset.protocol)
+        == RandomizedResponse("1/2")
+    )
     assert theorem3("1/2", 1024, 10**6, modulus=None).protocol.modulus is None
 
 

@@ -86,12 +86,12 @@ def test_what_is_really_spent_at_the_stated_delta(users, epsilon):
 
 def test_dropped_and_colluding_users_take_their_bits_with_them():
     few, many = shuffle_sum("0.5", "1e-6", 1000), shuffle_sum("0.5", "1e-6", 10**6)
-    assert few.released(dropout=100, collusion=50).law == Binomial(5100, "1/2")
-    left = many.released(dropout=1000).law
+    assert few.protocol.released(dropout=100, collusion=50).law == Binomial(5100, "1/2")
+    left = many.protocol.released(dropout=1000).law
     assert left == Binomial(999_000, many.mechanism.law.success)
     for preset in (few, many):
         with pytest.raises(ParameterError, match="dropout"):
-            preset.released(preset.batch)
+            preset.protocol.released(preset.batch)
 
 
 @given(st.lists(st.integers(0, 1), min_size=1, max_size=6), st.integers(1, 70))

@@ -13,9 +13,8 @@ from exactdp.mechanisms import DiscreteLaplace, Law, PolyaDifference, Skellam
 from exactdp.mechanisms.additive import papers
 from exactdp.mechanisms.additive.error import noise_quantile, off_probability
 from exactdp.protocols import SumProtocol, Trust
-from exactdp.protocols.noisy import NoisyRounding
-from exactdp.protocols.rounding import RoundedUp
-from exactdp.protocols.total import DataError, worst_error, worst_error_quantile
+from exactdp.protocols.rounding import NoisyRounding, RoundedUp
+from exactdp.protocols.total import data_error, worst_error, worst_error_quantile
 
 F = Fraction
 SKELLAM = SumProtocol(3, 2, 4, 15, Skellam(2))
@@ -32,8 +31,8 @@ def error_beyond(
     parts = [(divmod(protocol.precision * x, 1), count) for x, count in rewards.items()]
     base = sum(int(floor) * count for (floor, _), count in parts)
     rounded = RoundedUp(tuple((f, count) for (_, f), count in parts if f and count))
-    error = DataError(base, rounded, protocol.total_noise(missing), protocol.window)
-    return refine(lambda: error.ball(F(t)))
+    noise, window = protocol.total_noise(missing), protocol.window
+    return refine(lambda: data_error(base, rounded, noise, window, F(t)))
 
 
 def contains(found: Enclosure, truth: mpmath.mpf) -> bool:

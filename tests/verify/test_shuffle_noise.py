@@ -39,7 +39,7 @@ def test_one_bit_less_is_too_few(epsilon, delta, least):
 def test_the_paper_spends_twenty_times_as_much():
     found = least_noise_bits("0.5", "1e-6", 10)
     assert (found.total, found.each, found.stated) == (268, 27, 558)
-    alone = papers.shuffle_sum("0.5", "1e-6", 10).released(dropout=9)
+    alone = papers.shuffle_sum("0.5", "1e-6", 10).protocol.released(dropout=9)
     assert alone.law.trials == 558  # of a single user's bits: already enough
     assert audit(alone, ApproxDP("0.5", "1e-6")).verdict is Verdict.VERIFIED
 

@@ -199,9 +199,9 @@ def _order(rho: float, asked: Verdicted) -> Fraction | None:
 def are_sampled(uses: Uses) -> bool:
     """Does each add discrete Gaussian noise, some to what is known of those who take part?"""
     return not are_gaussian(uses) and all(
-        isinstance(one, Sampled) or (isinstance(one, Vector) and one.neighbours == "add-remove")
-        for one, _ in uses
-    ) and are_gaussian([(_plain(one), times) for one, times in uses])  # fmt: skip
+        isinstance(use, Sampled) or (isinstance(use, Vector) and use.neighbours == "add-remove")
+        for use, _ in uses
+    ) and are_gaussian([(_plain(use), times) for use, times in uses])  # fmt: skip
 
 
 def sampled(uses: Uses, asked: Verdicted, order: Fraction | None) -> str:

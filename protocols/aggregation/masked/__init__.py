@@ -33,7 +33,7 @@ server under pairwise keys), each on it has t neighbours on it, and it has `floo
   honest outside K. t neighbours open u's seed, so at least t - k/2 of them are there. None of those
   in K did: it would unmask by a list with itself, which t of its neighbours confirm, while t open
   its key by lists without it: 2t <= k + c. So they are corrupt; and so at the part's other end.
-- *All who unmask do so by one list*, unless corrupt users stand as `failure._split` says. Else at
+- *All who unmask do so by one list*, unless corrupt users stand as `graph._split` says. Else at
   least two places of the circle lie between users with different lists, and at one of them a user
   that unmasks is in neither S nor K, since too few of its neighbours do. Then no part lies in S, by
   the point before, and nothing is learnt.
@@ -57,23 +57,13 @@ try:
 except ImportError as error:
     raise ImportError('masks need cryptography: pip install "exactdp[masks]"') from error
 
-from .failure import FAILURE, GraphFailure, graph_failure, least_graph
-from .masked_sum import MaskedSum, Round
-from .messages import RefusedError, Stage
+from ..aggregation import Round, Stage
+from .graph import FAILURE, GraphFailure, graph_failure, least_graph
+from .masked_sum import MaskedSum
+from .messages import RefusedError
 from .server import Server
 from .terms import Terms
 from .user import User
 
-__all__ = [
-    "FAILURE",
-    "GraphFailure",
-    "MaskedSum",
-    "RefusedError",
-    "Round",
-    "Server",
-    "Stage",
-    "Terms",
-    "User",
-    "graph_failure",
-    "least_graph",
-]
+__all__ = ["FAILURE", "GraphFailure", "MaskedSum", "RefusedError", "Round", "Server", "Stage"]
+__all__ += ["Terms", "User", "graph_failure", "least_graph"]

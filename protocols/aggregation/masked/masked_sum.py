@@ -5,47 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from attrs import cmp_using, field, frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 
 from ....exact.number import ExactInput, ParameterError, whole
 from ....mechanisms.samplers.bits import RandomBits, SimulatedInt, SystemBits, is_simulated
-from ..aggregation import AggregationError, Masking, read_modulus
-from .failure import FAILURE
-from .messages import FromUser, Stage
+from ..aggregation import AggregationError, Masking, Round, Stage, read_modulus
+from .graph import FAILURE
+from .messages import FromUser, bits_of
 from .server import Server
 from .terms import Terms
 from .user import User
 from .vectors import VectorServer, VectorUser
-from .wire import bits_of
-
-_Answer: TypeAlias = tuple[
-    Stage, Callable[[], Mapping[int, Any]], Callable[[User, Any], FromUser]
-]  # the stage, what the server sends to whom, and how a user answers it
-
-
-@frozen
-class Round:
-    """What a round came to.
-
-    sums     mod m, of the messages of `summed`: a tuple, or the array that they were
-    summed   the users whose masked input arrived in time
-    present  how many sent each stage's message
-    seconds  what each stage took, the server and all users together; DONE is the unmasking
-    bits     that one user sent at most, all messages together
-    simulated  whether its bits were a seed's: then no sum of it is a release
-    """
-
-    terms: Terms
-    sums: Any = field(eq=cmp_using(eq=np.array_equal))
-    summed: frozenset[int]
-    present: Mapping[Stage, int]
-    seconds: Mapping[Stage, float] = field(eq=False)
-    bits: int
-    simulated: bool
 
 
 def _bits(given: RandomBits | None) -> RandomBits:
@@ -145,7 +119,9 @@ def _play(
     if unknown := vanish.keys() - users.keys():
         raise ParameterError(f"vanish names {min(unknown)}, no user")
     terms = server.terms
-    answers: list[_Answer] = [
+    # the stage, what the server sends to whom, and how a user answers it
+    answers: list[tuple[Stage, Callable[[], Mapping[int, Any]], Callable[[User, Any], FromUser]]]
+    answers = [
         (Stage.SHARES, server.keys, User.share_keys),
         (Stage.INPUT, server.shares, User.mask),
         (Stage.CONFIRMATION, server.present, User.confirm),

@@ -9,9 +9,19 @@ from typing import Any, TypeVar
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from ..aggregation import AggregationError
-from .keys import KEY_BYTES, is_sound, public_half
-from .masks import Mask, pair_mask, self_mask, under
+from ..aggregation import AggregationError, Stage
+from .keys import (
+    KEY_BYTES,
+    SECRET_BITS,
+    Mask,
+    check,
+    combine,
+    is_sound,
+    pair_mask,
+    public_half,
+    self_mask,
+    under,
+)
 from .messages import (
     DIGEST_BYTES,
     SENT,
@@ -26,12 +36,10 @@ from .messages import (
     Present,
     RefusedError,
     SealedShares,
-    Stage,
     Unmasking,
     check_round,
     refuse,
 )
-from .shamir import SECRET_BITS, check, combine
 from .terms import Terms
 
 _Answer = TypeVar("_Answer")
@@ -131,8 +139,11 @@ class Server:
             )
         for user in self._shares:
             near = self._near(user, self._inputs)
-            if near or user in self._inputs:
-                self._enough(user, len(near))
+            if (near or user in self._inputs) and len(near) < self.terms.threshold:
+                raise AggregationError(
+                    f"{len(near)} of the {self.terms.neighbours} neighbours of user {user} "
+                    f"remained at the stage {self.stage.name}, {self.terms.threshold} are needed"
+                )
         listed = self.terms.packed(self._inputs)
         return {user: Present(self.terms.round_id, user, listed) for user in self._inputs}
 
@@ -241,13 +252,6 @@ class Server:
 
     def _near(self, user: int, present: Collection[int]) -> list[int]:
         return [other for other in self.terms.near[user] if other in present]
-
-    def _enough(self, user: int, count: int) -> None:
-        if count < self.terms.threshold:
-            raise AggregationError(
-                f"{count} of the {self.terms.neighbours} neighbours of user {user} remained at the "
-                f"stage {self.stage.name}, {self.terms.threshold} are needed"
-            )
 
     def _check_modulus(self, message: KeyAdvertisement | MaskedInput | MaskedVector) -> None:
         if message.modulus != self.terms.modulus:

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from ....exact.number import ExactInput, ParameterError, decimal_text, exact, whole
 from ....mechanisms.samplers.bits import RandomBits
 from ..aggregation import Masking
-from .failure import FAILURE, check_graph, least_graph, least_threshold
-from .graph import Circle, check_neighbours
+from .graph import FAILURE, Circle, check_graph, check_neighbours, least_graph, least_threshold
 
 VERSION = 2
 ROUND_BYTES = 16
@@ -98,7 +97,7 @@ class Terms:
 
         corrupt: by default a tenth of the users, but one at least where there are three or more.
         neighbours, threshold: by default the fewest with which a server that lies learns more than
-        the sum with probability at most `failure` (`choice`). beacon: the output of a public
+        the sum with probability at most `failure` (`graph`). beacon: the output of a public
         randomness beacon (drand, say) of a time after the users have agreed on everything else;
         by default drawn from `bits`, which is right where one process plays everybody. Raises
         ParameterError for a graph that may fail more often, and where none is good enough.

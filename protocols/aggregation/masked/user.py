@@ -8,9 +8,22 @@ from typing import Any
 
 from ....exact.number import ParameterError, whole
 from ....mechanisms.samplers.bits import RandomBits, SystemBits
-from ..aggregation import AggregationError, residue
-from .keys import Channel, agree, new_key, public_half, secret_half
-from .masks import Mask, pair_mask, self_mask, under
+from ..aggregation import AggregationError, Stage, residue
+from .keys import (
+    PRIME,
+    SHARE_BYTES,
+    Channel,
+    Mask,
+    agree,
+    check,
+    new_key,
+    pair_mask,
+    public_half,
+    secret_half,
+    self_mask,
+    split,
+    under,
+)
 from .messages import (
     Confirmation,
     Confirmations,
@@ -23,12 +36,10 @@ from .messages import (
     Present,
     RefusedError,
     SealedShares,
-    Stage,
     Unmasking,
     check_round,
     refuse,
 )
-from .shamir import PRIME, SHARE_BYTES, check, split
 from .terms import Terms
 
 
@@ -112,18 +123,17 @@ class User:
         threshold = self.terms.threshold
         seeds = split(int.from_bytes(self._seed, "little"), threshold, places, self._bits)
         keys = split(secret_half(self._masking), threshold, places, self._bits)
-        sealed = tuple(
-            (other, channel.seal(_packed(seeds[points[other]], keys[points[other]])))
-            for other, channel in channels.items()
-        )
+        shares = {other: (seeds[points[other]], keys[points[other]]) for other in channels}
+        sealed = []
+        for other, channel in channels.items():
+            content = b"".join(share.to_bytes(SHARE_BYTES, "little") for share in shares[other])
+            sealed.append((other, channel.seal(content)))
         self._channels = channels
         self._public = {each.sender: each.masking_key for each in message.keys}
         self.stage = Stage.INPUT
         commitment = hashlib.sha256(self._seed).digest()
-        checks = tuple(
-            (other, check(seeds[points[other]]) + check(keys[points[other]])) for other in channels
-        )
-        return SealedShares(self.terms.round_id, self.identity, commitment, sealed, checks)
+        checks = tuple((other, check(seed) + check(key)) for other, (seed, key) in shares.items())
+        return SealedShares(self.terms.round_id, self.identity, commitment, tuple(sealed), checks)
 
     def mask(self, message: DeliveredShares) -> MaskedInput | MaskedVector:
         """Keep the neighbours' shares, and send the message under all masks.
@@ -136,9 +146,11 @@ class User:
             if owner not in self._channels:
                 refuse(message, f"user {owner} is no neighbour that advertised keys")
             content = self._channels[owner].open(sealed)
-            shares = None if content is None else _unpacked(content)
-            if shares is not None:
-                held[owner] = shares
+            if content is not None:
+                halves = content[:SHARE_BYTES], content[SHARE_BYTES:]
+                seed, key = (int.from_bytes(half, "little") for half in halves)
+                if max(seed, key) < PRIME:
+                    held[owner] = seed, key
         self._enough(len(held), "shared their keys")
         masks = [self_mask(self.terms, self.identity, self._seed)]
         senders = frozenset(owner for owner, _ in message.shares)
@@ -174,8 +186,7 @@ class User:
             )
         loneliest = self.terms.loneliest(message.listed)
         assert loneliest is not None
-        if loneliest[1] < self.terms.threshold:
-            raise AggregationError(_too_few(*loneliest, "are present", self.terms))
+        self._enough(loneliest[1], "are present", loneliest[0])
         self._present = present
         self._digest = hashlib.sha256(self.terms.digest + message.listed).digest()
         self.stage = Stage.UNMASKING
@@ -233,24 +244,11 @@ class User:
             order = "repeated" if self.stage.value > stage.value else "out of order"
             refuse(message, f"it is {order}")
 
-    def _enough(self, count: int, did: str) -> None:
-        if count < self.terms.threshold:
-            raise AggregationError(_too_few(self.identity, count, did, self.terms))
-
-
-def _too_few(user: int, count: int, did: str, terms: Terms) -> str:
-    return (
-        f"{count} of the {terms.neighbours} neighbours of user {user} {did}, "
-        f"{terms.threshold} are needed"
-    )
-
-
-def _packed(seed: int, key: int) -> bytes:
-    return seed.to_bytes(SHARE_BYTES, "little") + key.to_bytes(SHARE_BYTES, "little")
-
-
-def _unpacked(content: bytes) -> tuple[int, int] | None:
-    seed, key = (
-        int.from_bytes(part, "little") for part in (content[:SHARE_BYTES], content[SHARE_BYTES:])
-    )
-    return (seed, key) if max(seed, key) < PRIME else None
+    def _enough(self, count: int, did: str, user: int | None = None) -> None:
+        """user: of whose neighbours so many did; None: of this one's."""
+        terms, whose = self.terms, self.identity if user is None else user
+        if count < terms.threshold:
+            raise AggregationError(
+                f"{count} of the {terms.neighbours} neighbours of user {whose} {did}, "
+                f"{terms.threshold} are needed"
+            )

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....exact.number import ParameterError
-from .masks import Mask, mask_array, word_of
+from .keys import Mask, mask_array, word_of
 from .messages import FromUser, MaskedInput, MaskedVector, refuse
 from .server import Server
 from .terms import Terms

@@ -11,11 +11,11 @@ from exactdp import ParameterError
 from exactdp.bandit.radius.index import Look, agrees, index
 from exactdp.bandit.radius.plan import Decoding
 from exactdp.exact.number import Logarithm
-from exactdp.mechanisms.laws.branch import over
 from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
 from exactdp.mechanisms.laws.finite import FiniteLaw
 from exactdp.mechanisms.laws.floats import to_float
+from exactdp.mechanisms.laws.polya import over
 from exactdp.mechanisms.laws.skellam import Skellam
 
 P = Fraction(1, 10)

@@ -9,7 +9,7 @@ from flint import arb
 from exactdp import UndecidedError
 from exactdp.exact.number import Logarithm
 from exactdp.mechanisms.samplers import SeededBits, bernoulli_real
-from exactdp.mechanisms.samplers.reals import Chance, Uniform, enclosed, near_floor
+from exactdp.mechanisms.samplers.coins import Chance, Uniform, enclosed, near_floor
 
 THIRD = lambda: arb(1) / 3  # noqa: E731
 LOG2 = Logarithm(Fraction(2))

@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 from exactdp import ParameterError
 from exactdp.mechanisms.additive import papers
 from exactdp.mechanisms.samplers.bits import SeededBits
-from exactdp.protocols.aggregation.batch import masked_batch, plain_batch, some_of
+from exactdp.protocols.aggregation.batch import play_batch, some_of
 from exactdp.protocols.aggregation.masked import Stage
 
 PROTOCOL = papers.theorem1("0.5", 24, 1000).protocol
@@ -19,8 +19,8 @@ REWARDS = [Fraction(user % 5, 4) for user in range(24)]
 
 def test_masks_and_the_plain_sum_agree():
     # The same seed draws the same messages; whoever sends no input is in neither sum.
-    plain = plain_batch(PROTOCOL, REWARDS, SeededBits(3), ())
-    masked = masked_batch(PROTOCOL, REWARDS, SeededBits(3), {})
+    plain = play_batch(PROTOCOL, REWARDS, SeededBits(3), {}, plain=True)
+    masked = play_batch(PROTOCOL, REWARDS, SeededBits(3), {})
     assert (plain.estimate, plain.truth) == (masked.estimate, masked.truth)
     assert plain.truth == sum(REWARDS)
     assert plain.summed == masked.summed == 24
@@ -29,7 +29,7 @@ def test_masks_and_the_plain_sum_agree():
 
 def test_who_vanishes_late_is_in_the_sum():
     vanish = {1: Stage.INPUT, 2: Stage.CONFIRMATION, 3: Stage.UNMASKING}
-    batch = masked_batch(PROTOCOL, REWARDS, SeededBits(3), vanish)
+    batch = play_batch(PROTOCOL, REWARDS, SeededBits(3), vanish)
     assert batch.summed == 23
     assert batch.truth == sum(REWARDS) - REWARDS[1]
     assert batch.present == {
@@ -38,15 +38,15 @@ def test_who_vanishes_late_is_in_the_sum():
 
 
 def test_who_is_gone_is_in_no_plain_sum():
-    batch = plain_batch(PROTOCOL, REWARDS, SeededBits(3), {1, 2})
+    batch = play_batch(PROTOCOL, REWARDS, SeededBits(3), {1: Stage.KEYS, 2: Stage.KEYS}, plain=True)
     assert batch.truth == sum(REWARDS) - REWARDS[1] - REWARDS[2]
     assert batch.summed == 22
 
 
 def test_a_float_reward_is_the_decimal_that_it_prints_as():
-    batch = plain_batch(PROTOCOL, [0.1] * 24, SeededBits(3), ())
+    batch = play_batch(PROTOCOL, [0.1] * 24, SeededBits(3), {}, plain=True)
     assert batch.truth == Fraction(24, 10)
-    assert masked_batch(PROTOCOL, ["0.1"] * 24, SeededBits(3), {}).truth == batch.truth
+    assert play_batch(PROTOCOL, ["0.1"] * 24, SeededBits(3), {}).truth == batch.truth
 
 
 def test_a_choice_is_uniform():
@@ -67,8 +67,8 @@ def test_a_choice_is_uniform():
     ],
 )
 def test_bad_input_is_named(protocol, rewards, named):
-    for play in (plain_batch, masked_batch):
+    for plain in (True, False):
         with pytest.raises(ParameterError, match=named):
-            play(protocol, rewards, SeededBits(1), {})
+            play_batch(protocol, rewards, SeededBits(1), {}, plain=plain)
     with pytest.raises(ParameterError, match="count"):
         some_of(3, 4, SeededBits(1))

@@ -18,7 +18,7 @@ from exactdp.mechanisms import Skellam
 from exactdp.mechanisms.additive.coordinate_rounding import fraction_bits, on_grid, squared_norm
 from exactdp.mechanisms.samplers import SeededBits
 from exactdp.protocols.federated import Encoding, read_rounding
-from exactdp.protocols.federated.rotation import rotate, signs, unrotate
+from exactdp.protocols.federated.encoder import rotate, signs, unrotate
 
 ROUNDINGS = ["stochastic", "conditional:0.6065", "conditional:1/100", "nearest"]
 EXTREME = [0.0, 1e-320, 1e-160, 1e-3, 1.0, 1.0 + 2**-52, 1e10, 1e160, 1.7e308]

@@ -8,7 +8,7 @@ from attrs import evolve
 from exactdp import ParameterError
 from exactdp.mechanisms.samplers.bits import SeededBits
 from exactdp.protocols.aggregation.masked import FAILURE, Terms, graph_failure, least_graph
-from exactdp.protocols.aggregation.masked.failure import least_threshold
+from exactdp.protocols.aggregation.masked.graph import least_threshold
 
 
 def fails(users, neighbours, threshold, corrupt):

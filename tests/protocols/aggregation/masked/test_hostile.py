@@ -10,8 +10,7 @@ from rounds import _STEPS, Played
 
 from exactdp.protocols.aggregation import AggregationError
 from exactdp.protocols.aggregation.masked import RefusedError, Stage
-from exactdp.protocols.aggregation.masked.messages import Present
-from exactdp.protocols.aggregation.masked.wire import from_json, to_json
+from exactdp.protocols.aggregation.masked.messages import Present, from_json, to_json
 
 STAGES = [stage for stage in Stage if stage is not Stage.DONE]
 ODD = [

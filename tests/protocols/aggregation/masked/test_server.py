@@ -6,7 +6,7 @@ from rounds import Played
 
 from exactdp.protocols.aggregation import AggregationError
 from exactdp.protocols.aggregation.masked import RefusedError, Server, Stage
-from exactdp.protocols.aggregation.masked.shamir import PRIME
+from exactdp.protocols.aggregation.masked.keys import PRIME
 
 STAGES = [stage for stage in Stage if stage is not Stage.DONE]
 stages = pytest.mark.parametrize("stage", STAGES)

@@ -8,7 +8,7 @@ import sympy
 
 from exactdp import ParameterError
 from exactdp.mechanisms.samplers.bits import SeededBits
-from exactdp.protocols.aggregation.masked.shamir import PRIME, combine, split
+from exactdp.protocols.aggregation.masked.keys import PRIME, combine, split
 
 
 class Fixed:

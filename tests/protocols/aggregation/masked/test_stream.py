@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from scipy.stats import chi2
 
-from exactdp.protocols.aggregation.masked.masks import mask
+from exactdp.protocols.aggregation.masked.keys import mask
 
 SIGNIFICANCE = 1e-6
 # RFC 8439, appendix A.1, test vector 1: key, nonce and counter all zero.

@@ -7,10 +7,9 @@ from attrs import evolve
 from exactdp import ParameterError
 from exactdp.mechanisms.samplers import SeededBits
 from exactdp.protocols.aggregation.masked import MaskedSum, RefusedError, Stage, Terms
-from exactdp.protocols.aggregation.masked.masks import mask, mask_array
-from exactdp.protocols.aggregation.masked.messages import MaskedInput
+from exactdp.protocols.aggregation.masked.keys import mask, mask_array
+from exactdp.protocols.aggregation.masked.messages import MaskedInput, bits_of, from_json, to_json
 from exactdp.protocols.aggregation.masked.vectors import VectorServer, VectorUser, pack, unpack
-from exactdp.protocols.aggregation.masked.wire import bits_of, from_json, to_json
 
 USERS, LENGTH = 12, 37
 

@@ -13,7 +13,7 @@ from rounds import Played
 from scipy.stats import chi2
 
 from exactdp.protocols.aggregation.masked import Stage, user
-from exactdp.protocols.aggregation.masked.masks import pair_mask, self_mask, under
+from exactdp.protocols.aggregation.masked.keys import pair_mask, self_mask, under
 
 SIGNIFICANCE = 1e-6
 ROUNDS = 300

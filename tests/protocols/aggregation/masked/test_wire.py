@@ -6,9 +6,8 @@ import pytest
 from attrs import evolve, fields
 from rounds import Played
 
-from exactdp.protocols.aggregation.masked import RefusedError, Stage
-from exactdp.protocols.aggregation.masked.messages import MaskedInput, SealedShares
-from exactdp.protocols.aggregation.masked.wire import from_json, to_json
+from exactdp.protocols.aggregation.masked import RefusedError, Stage, messages
+from exactdp.protocols.aggregation.masked.messages import MaskedInput, SealedShares, to_json
 
 BIG = 10**60 + 7
 
@@ -26,7 +25,7 @@ def everything():
 def test_every_message_survives_json():
     kinds = set()
     for message in everything():
-        assert from_json(json.loads(json.dumps(to_json(message)))) == message
+        assert messages.from_json(json.loads(json.dumps(to_json(message)))) == message
         kinds.add(type(message))
     assert len(kinds) == 9
 
@@ -46,18 +45,18 @@ def test_every_missing_or_spoilt_field_is_refused():
         data = to_json(message)
         for name in data:
             with pytest.raises(RefusedError):
-                from_json({key: value for key, value in data.items() if key != name})
+                messages.from_json({key: value for key, value in data.items() if key != name})
             for wrong in (None, 1.5, "-1", "1_0", "x", {"hex": "zz"}, {"hex": 3}, {}, [["1"]]):
                 with pytest.raises(RefusedError):
-                    from_json({**data, name: wrong})
+                    messages.from_json({**data, name: wrong})
         with pytest.raises(RefusedError):
-            from_json({**data, "more": "1"})
+            messages.from_json({**data, "more": "1"})
 
 
 @pytest.mark.parametrize("data", [None, 3, "text", [], {}, {"kind": "Unknown"}, {"kind": []}])
 def test_what_is_no_message(data):
     with pytest.raises(RefusedError, match="no message of the protocol"):
-        from_json(data)
+        messages.from_json(data)
 
 
 def test_users_are_named_once():
