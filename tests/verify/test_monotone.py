@@ -2,7 +2,6 @@
 
 import random
 from fractions import Fraction
-from itertools import pairwise
 
 import brute_force
 import mpmath
@@ -46,19 +45,6 @@ def beyond(found: Calibration, up: bool, count: int = 12) -> list[Fraction]:
     near = [start * (1 + side * Fraction(1, 10**digits)) for digits in (9, 6, 3, 2)]
     far = (Fraction(draw.randrange(most * 10**5, most * 10**6), 10**6) for _ in range(count))
     return [start, *near, *(start * share for share in far)]
-
-
-@pytest.mark.parametrize("j", [-9, -2, -1, 0, 2, 5])
-@pytest.mark.parametrize(("shift", "epsilon"), [(1, "1"), (2, "3"), (3, "0")])
-def test_a_threshold_tells_most_at_one_noise(j: int, shift: int, epsilon: str) -> None:
-    def gain(s2: Fraction) -> mpf:
-        pmf, growth = oracles.discrete_gaussian(s2), mpmath.exp(mpf(epsilon))
-        return mpmath.fsum(pmf(x) - growth * pmf(x - shift) for x in range(-50, j + 1))
-
-    with mpmath.workdps(DIGITS):
-        gains = [gain(Fraction(k * k, 16)) for k in range(2, 20)]
-    rises = [before < after for before, after in pairwise(gains)]
-    assert rises == sorted(rises, reverse=True)
 
 
 @pytest.mark.slow

@@ -1,9 +1,11 @@
 from fractions import Fraction
+from itertools import pairwise
 
 import mpmath
 import oracles
 import pytest
 from flint import arb
+from mpmath import mpf
 
 from exactdp.exact.precision import working_precision
 from exactdp.mechanisms.laws.discrete_gaussian import DiscreteGaussian, DiscreteGaussianSum
@@ -30,3 +32,16 @@ def test_theta_contains_its_defining_sum(sigma2: str, t: str) -> None:
         exact = Fraction(t)
         value = DiscreteGaussian(sigma2).theta(arb(exact.numerator) / exact.denominator)
         oracles.assert_ball_holds(value, truth, relative=1e-30)
+
+
+@pytest.mark.parametrize("j", [-9, -2, -1, 0, 2, 5])
+@pytest.mark.parametrize(("shift", "epsilon"), [(1, "1"), (2, "3"), (3, "0")])
+def test_a_threshold_tells_most_at_one_noise(j, shift, epsilon):
+    def gain(s2):
+        pmf, growth = oracles.discrete_gaussian(s2), mpmath.exp(mpf(epsilon))
+        return mpmath.fsum(pmf(x) - growth * pmf(x - shift) for x in range(-50, j + 1))
+
+    with mpmath.workdps(40):
+        gains = [gain(Fraction(k * k, 16)) for k in range(2, 20)]
+    rises = [before < after for before, after in pairwise(gains)]
+    assert rises == sorted(rises, reverse=True)

@@ -14,10 +14,10 @@ from exactdp import NotCertifiedError, ParameterError, Verdict
 from exactdp.exact.number import ball
 from exactdp.exact.precision import refine
 from exactdp.mechanisms.fields.schema import Calibrated, key
-from exactdp.mechanisms.laws.branch import read_scale
 from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
 from exactdp.mechanisms.laws.families import FAMILIES
 from exactdp.mechanisms.laws.law import Law, Moments
+from exactdp.mechanisms.laws.polya import read_scale
 
 
 @frozen
