@@ -103,19 +103,27 @@ class Family:
         return least if self.falls == bool(met) else self.largest
 
     def refuse(
-        self, claim: Guarantee, met: bool, verdict: str = "met by", beside: str = ""
+        self,
+        claim: Guarantee,
+        met: bool,
+        verdict: str = "met by",
+        beside: str = "",
+        proved: bool = True,
     ) -> NoReturn:
-        """Say that the edge lies beyond the range. Raises ParameterError."""
+        """Say that the edge lies beyond the range, as far as is proved. Raises ParameterError."""
         low, high = (
             f"{float(end):g}".replace("e-0", "e-").replace("e+", "e")
             if end in (_LOWEST, self.least, MOST_NOISE)
             else decimal_text(end)
             for end in sorted((self.end(True), self.end(False)))
         )
-        which = "every" if met else "no"
+        which = f"{'every' if met else 'no'} {self.parameter}"
+        if not proved:
+            tried = "every value that was tried" if met else "none of the values that were tried"
+            which, beside = f"{tried} of {self.parameter}", f"{beside}; what others do is open"
         raise ParameterError(
-            f"target {claim} is {verdict} {which} {self.parameter} between {low} and {high}, the "
-            f"range that is searched{beside}"
+            f"target {claim} is {verdict} {which} between {low} and {high}, the range that is "
+            f"searched{beside}"
         )
 
 
@@ -307,10 +315,11 @@ def _by_verdicts(costs: Costs) -> Calibration:
             with suppress(ParameterError):  # where no such key is allowed
                 if audit(costs.composition(Fraction(0)), costs.claim).verified:
                     beside = f"; {family.parameter} = 0 meets it"
-        family.refuse(costs.claim, bool(met), "met by" if met else "verified for", beside)
+        verdict = "met by" if met else "verified for"
+        family.refuse(costs.claim, bool(met), verdict, beside, costs.is_told)
 
     def unrefuted(value: Fraction, met: bool | None) -> None:
-        family.refuse(costs.claim, bool(met), "not refuted for")
+        family.refuse(costs.claim, bool(met), "not refuted for", proved=costs.is_told)
 
     grid = Grid(_LOWEST, family.largest, 6, _VERDICTS_APART, rounding=ROUND_FLOOR)
     grid = _HALVED if family.is_whole else grid
@@ -467,6 +476,12 @@ class Costs:
                 start = inside.value
         return search.narrowed(*search.bracketed(start))
 
+    @property
+    def is_told(self) -> bool:
+        """Do both ends of the range tell of all in between?"""
+        is_monotone = self.cover is not None and self.cover.is_monotone
+        return is_monotone or self.family.by_bracket
+
     def nearest(self) -> tuple[Fraction | None, Fraction | None]:
         """(refuted, verified): as near to each other as any that are known."""
         bad, good = self.search.nearest()
@@ -520,4 +535,5 @@ class Costs:
                 f"whether {self.family.parameter} = {decimal_text(last)}, the last that is tried, "
                 f"meets {self.claim} cannot be told"
             )
-        self.family.refuse(self.claim, met, "verified for" if self.family.by_bracket else "met by")
+        verdict = "verified for" if self.family.by_bracket else "met by"
+        self.family.refuse(self.claim, met, verdict, proved=self.is_told)

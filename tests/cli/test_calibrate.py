@@ -7,7 +7,7 @@ import mpmath
 import pytest
 from commands import answer, refused
 
-from exactdp import Enclosure, UndecidedError
+from exactdp import Enclosure, UndecidedError, audit
 from exactdp.cli.main import main
 
 BILLIONTH = Fraction(1, 10**9)
@@ -283,3 +283,10 @@ def test_what_cannot_be_settled_is_undecided(capsys, monkeypatch):
     captured = capsys.readouterr()
     assert (captured.out, captured.err.count("\n")) == ("", 1)
     assert "undecided" in captured.err
+
+
+def test_what_fails_at_both_ends_is_not_said_to_fail_in_between(capsys):
+    """Counts with a threshold: with little noise a key of one user shows, with much it may too."""
+    spec, claim = "gaussian:threshold=24", "approx:1,1e-6"
+    assert audit(f"{spec},sigma=4.7", claim).verified
+    refused(capsys, ["calibrate", spec, "--target", claim], "what others do is open")
