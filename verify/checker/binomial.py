@@ -9,18 +9,10 @@ from mpmath import iv
 
 from .arithmetic import Interval, OpenError, certainly, exp, hull, interval, log, total, upper
 from .deadline import check_time
-from .noise import Noise
+from .noise import Logarithm, Noise
 from .pmf import FARTHEST, Pmf, reach_where
 
 _FEW = 500  # trials of which all outcomes are listed
-
-
-@dataclass(frozen=True)
-class Logarithm:
-    """factor * log(argument)."""
-
-    factor: Fraction
-    argument: Fraction
 
 
 @dataclass(frozen=True)

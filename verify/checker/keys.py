@@ -50,9 +50,20 @@ from .arithmetic import (
     value,
 )
 from .laws import DiscreteLaplace, SymmetricLaw
-from .mechanisms import Additive, Continuous, Family, Finite, Key, Outcomes, Parts, Response
+from .mechanisms import (
+    Additive,
+    Continuous,
+    Family,
+    Finite,
+    Key,
+    Outcomes,
+    Parts,
+    Response,
+    taking_part,
+)
 from .normal import cdf
 from .pmf import FARTHEST, reach_where
+from .shape import number_text
 
 _Chance: TypeAlias = tuple[Interval, Interval]  # that a key is told, and that it is not
 _Pair: TypeAlias = tuple[_Chance, _Chance]
@@ -132,6 +143,13 @@ class Thresholded(Family):
     neighbours = "add-remove"
     has_a_side = True
 
+    def said(self) -> str:
+        told = "which of them reach" if self.names else "each told where it reaches"
+        return (
+            f"counts of keys, a user in {self.keys:,} of them, each {self.noise.said()}; "
+            f"{told} {number_text(self.threshold)}{taking_part(self.rate)}"
+        )
+
     def above(self) -> Sequence[Parts]:
         counts = ((self._key(), self.keys),)
         exact = not self.names or isinstance(self.noise, Additive)
@@ -191,6 +209,12 @@ class Optimal(Family):
 
     neighbours = "add-remove"
     has_a_side = True
+
+    def said(self) -> str:
+        return (
+            f"the names of keys by the optimal rule, a user in {self.keys:,} of them, each of "
+            f"epsilon {number_text(self.epsilon)} and delta {number_text(self.delta)}"
+        )
 
     def above(self) -> Sequence[Parts]:
         return [((Response(self.epsilon, self.delta), self.keys),), *self.below()]

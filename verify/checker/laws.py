@@ -459,6 +459,9 @@ class FiniteLaw(Noise):
     outcomes: tuple[int, ...]
     masses: tuple[Fraction, ...]
 
+    def said(self) -> str:
+        return f"noise on {len(self.outcomes)} integers"
+
     def summed(self, count: int) -> Law | None:
         """As of the others."""
         return self if count == 1 else None

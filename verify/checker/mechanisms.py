@@ -15,10 +15,24 @@ from .binomial import Binomial
 from .laws import Law, SymmetricLaw
 from .reach import Reach
 from .rounded import Rounded
+from .shape import number_text
+
+
+def taking_part(rate: Fraction) -> str:
+    """With which probability users do, in words; nothing of all of them."""
+    return "" if rate == 1 else f", each user taking part with probability {number_text(rate)}"
+
+
+def _reduced(modulus: int | None) -> str:
+    return "" if modulus is None else f", reduced mod {modulus}"
 
 
 class OneUse:
     """What a use is among others (`scenarios`): by default it tells something, any way round."""
+
+    def said(self) -> str:
+        """In words."""
+        raise NotImplementedError
 
     @property
     def settled(self) -> Mechanism:
@@ -67,6 +81,10 @@ class Additive(OneUse):
     sensitivity: int
     modulus: int | None
 
+    def said(self) -> str:
+        noise = f"{self.law.said()}{_reduced(self.modulus)}"
+        return f"an integer query of sensitivity {self.sensitivity} plus {noise}"
+
     @property
     def shift(self) -> int:
         """The farthest that neighbours move what is seen: any d in -shift..shift, at every use.
@@ -92,6 +110,10 @@ class Response(OneUse):
     epsilon: Fraction
     delta: Fraction
 
+    def said(self) -> str:
+        revealed = f", revealed with probability {number_text(self.delta)}" if self.delta else ""
+        return f"randomized response (epsilon {number_text(self.epsilon)}){revealed}"
+
     @property
     def tells(self) -> bool:
         return bool(self.epsilon or self.delta)
@@ -107,6 +129,10 @@ class TwoLaws(OneUse):
     p: tuple[Fraction, ...]
     q: tuple[Fraction, ...]
     slack: Fraction
+
+    def said(self) -> str:
+        slack = f", known up to slack {number_text(self.slack)}" if self.slack else ""
+        return f"two distributions on {len(self.p)} outcomes for two named datasets{slack}"
 
     @property
     def tells(self) -> bool:
@@ -142,6 +168,13 @@ class Continuous(OneUse):
     rate: Fraction
     removing: bool = True
     root: bool = False
+
+    def said(self) -> str:
+        name, scale = ("Gaussian", "sigma") if self.is_gaussian else ("Laplace", "scale")
+        return (
+            f"a real query of sensitivity {number_text(self.sensitivity)} plus {name} noise "
+            f"({scale}{' squared' * self.root} {number_text(self.scale)}){taking_part(self.rate)}"
+        )
 
     @property
     def has_a_side(self) -> bool:
@@ -180,6 +213,9 @@ class Sampled(OneUse):
 
     neighbours: ClassVar[str] = "add-remove"
 
+    def said(self) -> str:
+        return self.mechanism.said() + taking_part(self.rate)
+
     @property
     def settled(self) -> Additive | Response | Sampled | TwoLaws:
         """Itself only where it is noise or randomized response, truly sampled."""
@@ -213,6 +249,10 @@ class FixedSize(OneUse):
     population: int
 
     neighbours: ClassVar[str] = "replace"
+
+    def said(self) -> str:
+        batches = f"{self.size:,} of {self.population:,} users take part"
+        return f"{self.mechanism.said()}, {batches}, all batches as likely"
 
     @property
     def settled(self) -> Additive | Continuous | FixedSize | Response:
@@ -251,6 +291,13 @@ class Allocation(OneUse):
     neighbours: ClassVar[str] = "add-remove"
     has_a_side: ClassVar[bool] = True
 
+    def said(self) -> str:
+        return (
+            f"{self.steps:,} steps of a real query of sensitivity {number_text(self.sensitivity)} "
+            f"plus Gaussian noise (sigma {number_text(self.scale)}), each user taking part in "
+            f"{self.taken:,} of them, chosen at random"
+        )
+
     @property
     def noise(self) -> Fraction:
         """In units of the sensitivity."""
@@ -273,6 +320,10 @@ class Vector(OneUse):
     rate: Fraction
 
     is_symmetric: ClassVar[bool] = True
+
+    def said(self) -> str:
+        coordinates = f"in every coordinate{_reduced(self.modulus)}{taking_part(self.rate)}"
+        return f"{self.reach.said()}, plus {self.law.said()} {coordinates}"
 
     @property
     def has_a_side(self) -> bool:
@@ -314,10 +365,6 @@ class Finite(OneUse):
         """Of which the pure epsilon is the same, where it has no pairs itself."""
         return None
 
-    def said(self) -> str:
-        """In words."""
-        raise NotImplementedError
-
     def attained(self) -> Sequence[Outcomes]:
         """Pairs that some neighbours have; those that likely cost most first."""
         raise NotImplementedError
@@ -339,10 +386,6 @@ class Family(OneUse):
     neighbours: str = "replace"
     has_a_side: bool = False
     is_symmetric: bool = True
-
-    def said(self) -> str:
-        """In words."""
-        raise NotImplementedError
 
     def above(self) -> Sequence[Parts]:
         """Lists each of which dominates all that neighbours can do."""

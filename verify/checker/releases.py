@@ -45,6 +45,7 @@ from .deadline import check_time
 from .laws import DiscreteGaussian, Law
 from .mechanisms import Additive, Continuous, Curve, Family, Parts
 from .reach import Reach
+from .shape import number_text
 from .unit import distance
 
 _BITS = 256
@@ -61,6 +62,13 @@ class Participation:
     times: int
     separation: int
     exactly: bool
+
+    def said(self) -> str:
+        """In words."""
+        if self.times == 1:
+            return "one of them"
+        exactly = "exactly" if self.exactly else "at least"
+        return f"at most {self.times:,} of them, {exactly} {self.separation:,} apart"
 
     def allows(self, pattern: Sequence[int], steps: int) -> bool:
         """May a user take part in these steps?"""
@@ -83,6 +91,10 @@ class Matrix:
 
     steps: int
 
+    def said(self) -> str:
+        """In words."""
+        raise NotImplementedError
+
     def square(self, who: Participation, pattern: Sequence[int]) -> Bounds:
         """From below by the steps of this pattern."""
         raise NotImplementedError
@@ -98,6 +110,10 @@ class Tree(Matrix):
 
     steps: int
     restart: int
+
+    def said(self) -> str:
+        anew = f" begun anew every {self.restart:,}" if self.restart < self.steps else ""
+        return f"a binary tree{anew}"
 
     def shifts(self, pattern: Sequence[int]) -> Mapping[int, int]:
         found: Counter[int] = Counter()
@@ -182,6 +198,9 @@ class Toeplitz(Matrix):
     steps: int
     terms: tuple[tuple[Fraction, Fraction], ...]
 
+    def said(self) -> str:
+        return "a BLT" if self.terms else "the root of prefix sums"
+
     def _coefficients(self, up: int) -> list[int]:
         """In units of 2^-_BITS, rounded down, or up."""
         found = [1 << _BITS]
@@ -219,6 +238,9 @@ class Table(Matrix):
     """Any lower-triangular matrix, row by row up to the diagonal."""
 
     rows: tuple[tuple[Fraction, ...], ...]
+
+    def said(self) -> str:
+        return "a table"
 
     @property
     def steps(self) -> int:  # type: ignore[override]
@@ -318,6 +340,17 @@ class Stream(Family):
     noise: Fraction | Law
     dimension: int | None
     neighbours: str = "replace"
+
+    def said(self) -> str:
+        if isinstance(self.noise, Fraction):
+            whole, noise = "", f"Gaussian noise (sigma {number_text(self.noise)})"
+        else:
+            whole, noise = "whole ", self.noise.said()
+        return (
+            f"a stream C x + z of {self.matrix.steps:,} steps, C {self.matrix.said()}, z {noise}, "
+            f"x moved by {whole}vectors of at most {number_text(self.l2)} in L2 in "
+            f"{self.who.said()}"
+        )
 
     def above(self) -> Sequence[Parts]:
         most = self._square(())[1]
