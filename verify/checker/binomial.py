@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from mpmath import iv
 
@@ -11,6 +13,7 @@ from .arithmetic import Interval, OpenError, certainly, exp, hull, interval, log
 from .deadline import check_time
 from .noise import Logarithm, Noise
 from .pmf import FARTHEST, Pmf, reach_where
+from .shape import below_one, number, plainly
 
 _FEW = 500  # trials of which all outcomes are listed
 
@@ -82,3 +85,11 @@ def _geometric(last: Interval, ratio: Interval) -> Interval:
     if not certainly(ratio < 1):
         raise OpenError("the tail is not yet geometric")
     return upper(last * ratio / (1 - ratio))
+
+
+def chance(fields: Mapping[str, Any], name: str) -> Fraction | Logarithm:
+    """Read a probability: a number, or {factor, log}."""
+    if not isinstance(fields[name], dict):
+        return below_one(fields, name)
+    read = plainly(name, Logarithm, "", factor=number(), log=number(least=1))
+    return read(fields[name])

@@ -15,10 +15,10 @@ from typing import Any
 
 from .arithmetic import root_below
 from .implied import implies
-from .mechanisms import Mechanism
+from .mechanisms import NEIGHBOURS, Mechanism
 from .notions import NOTIONS
 from .reading import VERDICTS, Statement, read_claim, read_use
-from .scenarios import NEIGHBOURS, neighbours_of
+from .scenarios import neighbours_of
 from .shape import LONGEST_TEXT, CertificateError, read_number, shown
 
 _LAWS = {

@@ -30,7 +30,7 @@ class Guaranteed(Family):
     curve: Curve
     neighbours: str = "replace"
 
-    def said(self) -> str:
+    def described(self) -> str:
         bound, order = number_text(self.curve.bound), self.curve.order
         held = f"rho = {bound}" if order is None else f"({number_text(order)}, {bound})-Rényi DP"
         return f"anything of which it is known that {held} holds"

@@ -143,10 +143,10 @@ class Thresholded(Family):
     neighbours = "add-remove"
     has_a_side = True
 
-    def said(self) -> str:
+    def described(self) -> str:
         told = "which of them reach" if self.names else "each told where it reaches"
         return (
-            f"counts of keys, a user in {self.keys:,} of them, each {self.noise.said()}; "
+            f"counts of keys, a user in {self.keys:,} of them, each {self.noise.described()}; "
             f"{told} {number_text(self.threshold)}{taking_part(self.rate)}"
         )
 
@@ -210,7 +210,7 @@ class Optimal(Family):
     neighbours = "add-remove"
     has_a_side = True
 
-    def said(self) -> str:
+    def described(self) -> str:
         return (
             f"the names of keys by the optimal rule, a user in {self.keys:,} of them, each of "
             f"epsilon {number_text(self.epsilon)} and delta {number_text(self.delta)}"

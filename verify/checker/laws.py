@@ -33,11 +33,12 @@ from .arithmetic import (
     upper,
     value,
 )
-from .binomial import Binomial
+from .binomial import Binomial, chance
 from .closed import WIDE, dual_rest, gaussian_sum_renyi, skellam_renyi_at_least
 from .deadline import check_time
 from .noise import Lattice, Noise
 from .pmf import FARTHEST, Pmf
+from .shape import held, masses, number, one_of, outcomes, plainly, read_whole, whole
 
 _SMOOTH = Fraction(1, 10**9)  # w is constant up to this
 _LONGEST_RECURRENCE = 600_000
@@ -459,7 +460,7 @@ class FiniteLaw(Noise):
     outcomes: tuple[int, ...]
     masses: tuple[Fraction, ...]
 
-    def said(self) -> str:
+    def described(self) -> str:
         return f"noise on {len(self.outcomes)} integers"
 
     def summed(self, count: int) -> Law | None:
@@ -468,3 +469,34 @@ class FiniteLaw(Noise):
 
 
 Law = SymmetricLaw | Binomial | FiniteLaw
+
+
+# -- from the fields of a certificate -------------------------------------------------------------
+
+
+SIZE = number(above=Fraction(1, 10**10), at_most=10**16)
+_SHAPE = number(above=Fraction(1, 10**21), at_most=10**16)
+
+
+def _outcome(text: object) -> int:
+    return read_whole(text, "outcomes", -(10**12), 10**12)
+
+
+def _discrete_laplace(data: object) -> DiscreteLaplace:
+    if "inverted-scale" not in held(data):
+        return plainly("law", DiscreteLaplace, "name", scale=SIZE)(data)
+    inverted = partial(DiscreteLaplace, inverted=True)
+    return plainly("law", inverted, "name", **{"inverted-scale": SIZE})(data)
+
+
+LAWS: dict[str, Callable[[object], Law]] = {
+    "finite": plainly("law", FiniteLaw, "name", outcomes=outcomes(_outcome), masses=masses),
+    "discrete-laplace": _discrete_laplace,
+    "polya-difference": plainly("law", PolyaDifference, "name", shape=_SHAPE, scale=SIZE),
+    "skellam": plainly("law", Skellam, "name", variance=SIZE),
+    "discrete-gaussian": plainly("law", DiscreteGaussian, "name", sigma2=SIZE),
+    "discrete-gaussian-sum": plainly("law", DiscreteGaussianSum, "name", count=whole(1),
+        sigma2=SIZE),
+    "binomial": plainly("law", Binomial, "name", trials=whole(1), probability=chance),
+}  # fmt: skip
+read_law = one_of("name", LAWS, "law name is not known")

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar, cast
 
 from mpmath import iv
 
+from . import shape
 from .arithmetic import INFINITY, End, Interval, interval, root_above
 from .binomial import Binomial
-from .laws import Law, SymmetricLaw
+from .laws import SIZE, Law, SymmetricLaw, read_law
 from .reach import Reach
-from .rounded import Rounded
-from .shape import number_text
+from .rounded import ROUNDINGS, Rounded
+from .shape import CertificateError, number_text
+
+NEIGHBOURS = ("replace", "add-remove")
 
 
 def taking_part(rate: Fraction) -> str:
@@ -30,7 +34,7 @@ def _reduced(modulus: int | None) -> str:
 class OneUse:
     """What a use is among others (`scenarios`): by default it tells something, any way round."""
 
-    def said(self) -> str:
+    def described(self) -> str:
         """In words."""
         raise NotImplementedError
 
@@ -81,8 +85,8 @@ class Additive(OneUse):
     sensitivity: int
     modulus: int | None
 
-    def said(self) -> str:
-        noise = f"{self.law.said()}{_reduced(self.modulus)}"
+    def described(self) -> str:
+        noise = f"{self.law.described()}{_reduced(self.modulus)}"
         return f"an integer query of sensitivity {self.sensitivity} plus {noise}"
 
     @property
@@ -110,7 +114,7 @@ class Response(OneUse):
     epsilon: Fraction
     delta: Fraction
 
-    def said(self) -> str:
+    def described(self) -> str:
         revealed = f", revealed with probability {number_text(self.delta)}" if self.delta else ""
         return f"randomized response (epsilon {number_text(self.epsilon)}){revealed}"
 
@@ -130,7 +134,7 @@ class TwoLaws(OneUse):
     q: tuple[Fraction, ...]
     slack: Fraction
 
-    def said(self) -> str:
+    def described(self) -> str:
         slack = f", known up to slack {number_text(self.slack)}" if self.slack else ""
         return f"two distributions on {len(self.p)} outcomes for two named datasets{slack}"
 
@@ -169,7 +173,7 @@ class Continuous(OneUse):
     removing: bool = True
     root: bool = False
 
-    def said(self) -> str:
+    def described(self) -> str:
         name, scale = ("Gaussian", "sigma") if self.is_gaussian else ("Laplace", "scale")
         return (
             f"a real query of sensitivity {number_text(self.sensitivity)} plus {name} noise "
@@ -213,8 +217,8 @@ class Sampled(OneUse):
 
     neighbours: ClassVar[str] = "add-remove"
 
-    def said(self) -> str:
-        return self.mechanism.said() + taking_part(self.rate)
+    def described(self) -> str:
+        return self.mechanism.described() + taking_part(self.rate)
 
     @property
     def settled(self) -> Additive | Response | Sampled | TwoLaws:
@@ -250,9 +254,9 @@ class FixedSize(OneUse):
 
     neighbours: ClassVar[str] = "replace"
 
-    def said(self) -> str:
+    def described(self) -> str:
         batches = f"{self.size:,} of {self.population:,} users take part"
-        return f"{self.mechanism.said()}, {batches}, all batches as likely"
+        return f"{self.mechanism.described()}, {batches}, all batches as likely"
 
     @property
     def settled(self) -> Additive | Continuous | FixedSize | Response:
@@ -291,7 +295,7 @@ class Allocation(OneUse):
     neighbours: ClassVar[str] = "add-remove"
     has_a_side: ClassVar[bool] = True
 
-    def said(self) -> str:
+    def described(self) -> str:
         return (
             f"{self.steps:,} steps of a real query of sensitivity {number_text(self.sensitivity)} "
             f"plus Gaussian noise (sigma {number_text(self.scale)}), each user taking part in "
@@ -321,9 +325,9 @@ class Vector(OneUse):
 
     is_symmetric: ClassVar[bool] = True
 
-    def said(self) -> str:
+    def described(self) -> str:
         coordinates = f"in every coordinate{_reduced(self.modulus)}{taking_part(self.rate)}"
-        return f"{self.reach.said()}, plus {self.law.said()} {coordinates}"
+        return f"{self.reach.described()}, plus {self.law.described()} {coordinates}"
 
     @property
     def has_a_side(self) -> bool:
@@ -440,3 +444,89 @@ Mechanism = (
     | Finite
     | Key
 )
+
+
+# -- from the fields of a certificate -------------------------------------------------------------
+
+
+MODULUS = shape.optional(shape.whole(1))
+DIMENSION = shape.whole(1, 10**15)
+RATE = shape.number(above=Fraction(0), at_most=1)
+_NORM = shape.optional(shape.number(least=1, at_most=10**30))
+
+
+def _rate(fields: Mapping[str, Any], name: str) -> Fraction:
+    rate: Fraction = RATE(fields, name)
+    if rate < 1 and fields["neighbours"] != "add-remove":
+        raise CertificateError("poisson below 1 needs the neighbours add-remove")
+    return rate
+
+
+def _noise(fields: Mapping[str, Any], name: str) -> Law:
+    """Of vectors."""
+    law: Law = read_law(fields, name)
+    fair = isinstance(law, Binomial) and law.is_fair
+    if not fair and not (isinstance(law, SymmetricLaw) and law.is_log_concave):
+        raise CertificateError("noise of vectors must be symmetric and log-concave")
+    return law
+
+
+def _beta(fields: Mapping[str, Any], name: str) -> Fraction | None:
+    if (fields[name] is not None) != (fields["rounding"] == "conditional"):
+        raise CertificateError("beta is of conditional rounding, and null of any other")
+    return None if fields[name] is None else shape.below_one(fields, name)
+
+
+def _name(text: object) -> str:
+    return shape.read_readable(text, "an outcome", 0, shape.LONGEST_TEXT)
+
+
+def _continuous(data: object) -> Continuous:
+    root = "scale-squared" in shape.held(data)
+    wrong = "law of continuous noise must be gaussian, or laplace with a scale"
+    laws = ("gaussian",) if root else ("gaussian", "laplace")
+    scale = {"scale-squared" if root else "scale": SIZE}
+    noise = partial(Continuous, root=root)
+    law = shape.choice(*laws, wrong=wrong)
+    return shape.plainly("continuous", noise, law=law, **scale, sensitivity=SIZE, **_USERS)(data)
+
+
+def _allocation(scale: Fraction, sensitivity: Fraction, taken: int, steps: int) -> Allocation:
+    if taken > steps:
+        raise CertificateError("taken must be at most the steps")
+    return Allocation(scale, sensitivity, taken, steps)
+
+
+def _vector(law: Binomial | SymmetricLaw, *of: Any) -> Vector:
+    reach = Reach(*of[:4])
+    if not reach.is_bounded:
+        raise CertificateError("vectors must have l2, l1, or linf with dimension")
+    return Vector(law, reach, *of[4:])
+
+
+def _rounded(law: Binomial | SymmetricLaw, *of: Any) -> Vector:
+    reach = Rounded(*of[:4])
+    if reach.squared_bound < 1:
+        raise CertificateError("l2 must be large enough that not every vector is rounded to 0")
+    return Vector(law, reach, *of[4:])
+
+
+_USERS: dict[str, shape.Reader] = {"neighbours": shape.choice(*NEIGHBOURS), "poisson": _rate}
+READERS: dict[str, Callable[[object], Mechanism]] = {
+    "additive": shape.plainly("additive", Additive, law=read_law,
+        sensitivity=shape.whole(1, 10**9), modulus=MODULUS),
+    "randomized-response": shape.plainly("randomized-response", Response,
+        epsilon=shape.number(at_most=10**4), delta=shape.number(at_most=1)),
+    "pair": shape.plainly("pair", lambda _, *pair: TwoLaws(*pair), outcomes=shape.outcomes(_name),
+        p=shape.masses, q=shape.masses, slack=shape.number(at_most=1)),
+    "continuous": _continuous,
+    "allocation": shape.plainly("allocation", _allocation, scale=SIZE, sensitivity=SIZE,
+        taken=shape.whole(1, 10**7), steps=shape.whole(1, 10**7)),
+    "vector": shape.plainly("vector", _vector, law=_noise, l2=_NORM, l1=_NORM, linf=_NORM,
+        dimension=shape.optional(DIMENSION), modulus=MODULUS, **_USERS),
+    "rounded-vector": shape.plainly("rounded-vector", _rounded, law=_noise,
+        l2=shape.number(above=Fraction(0), at_most=10**30), dimension=DIMENSION,
+        rounding=shape.choice(*ROUNDINGS, wrong=f"rounding must be one of {', '.join(ROUNDINGS)}"),
+        beta=_beta, modulus=MODULUS, neighbours=shape.choice("add-remove",
+        wrong="rounding needs the neighbours add-remove"), poisson=RATE),
+}  # fmt: skip

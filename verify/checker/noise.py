@@ -32,7 +32,7 @@ class Noise:
 
     ends: ClassVar[bool] = False  # is there an outcome that every shift makes impossible?
 
-    def said(self) -> str:
+    def described(self) -> str:
         """In words: its name, and its numbers."""
         one: Any = self
         name = "".join(f" {c.lower()}" if c.isupper() else c for c in type(self).__name__)

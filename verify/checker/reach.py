@@ -24,7 +24,7 @@ class Reach:
     linf: Fraction | None = None
     dimension: int | None = None
 
-    def said(self) -> str:
+    def described(self) -> str:
         """In words."""
         norms = (("L2", self.l2), ("L1", self.l1), ("Linf", self.linf))
         bounds = [f"{number_text(most)} in {name}" for name, most in norms if most is not None]

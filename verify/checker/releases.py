@@ -36,22 +36,26 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
+from typing import Any
 
+from . import shape
 from .arithmetic import OpenError
 from .blocks import Search, TooManyError
 from .deadline import check_time
-from .laws import DiscreteGaussian, Law
-from .mechanisms import Additive, Continuous, Curve, Family, Parts
+from .laws import SIZE, DiscreteGaussian, DiscreteGaussianSum, Law, Skellam, read_law
+from .mechanisms import DIMENSION, NEIGHBOURS, Additive, Continuous, Curve, Family, Parts
 from .reach import Reach
-from .shape import number_text
+from .shape import CertificateError, number_text
 from .unit import distance
 
 _BITS = 256
 _MOST_SPLIT = 300  # participations of which all splits are compared
 _MOST_TIMES = 20_000
 _MOST_PLACED = 5_000_000  # steps in intervals, of all patterns that are exactly apart
+_MOST_STEPS, _MOST_ROWS = 1 << 40, 512  # steps of trees, and rows of tables
+_LONGEST_ENTRY = 1100  # bits of a denominator: those of floats
 Bounds = tuple[Fraction, Fraction]
 
 
@@ -63,7 +67,7 @@ class Participation:
     separation: int
     exactly: bool
 
-    def said(self) -> str:
+    def described(self) -> str:
         """In words."""
         if self.times == 1:
             return "one of them"
@@ -91,7 +95,7 @@ class Matrix:
 
     steps: int
 
-    def said(self) -> str:
+    def described(self) -> str:
         """In words."""
         raise NotImplementedError
 
@@ -111,7 +115,7 @@ class Tree(Matrix):
     steps: int
     restart: int
 
-    def said(self) -> str:
+    def described(self) -> str:
         anew = f" begun anew every {self.restart:,}" if self.restart < self.steps else ""
         return f"a binary tree{anew}"
 
@@ -198,7 +202,7 @@ class Toeplitz(Matrix):
     steps: int
     terms: tuple[tuple[Fraction, Fraction], ...]
 
-    def said(self) -> str:
+    def described(self) -> str:
         return "a BLT" if self.terms else "the root of prefix sums"
 
     def _coefficients(self, up: int) -> list[int]:
@@ -239,7 +243,7 @@ class Table(Matrix):
 
     rows: tuple[tuple[Fraction, ...], ...]
 
-    def said(self) -> str:
+    def described(self) -> str:
         return "a table"
 
     @property
@@ -341,15 +345,15 @@ class Stream(Family):
     dimension: int | None
     neighbours: str = "replace"
 
-    def said(self) -> str:
+    def described(self) -> str:
         if isinstance(self.noise, Fraction):
             whole, noise = "", f"Gaussian noise (sigma {number_text(self.noise)})"
         else:
-            whole, noise = "whole ", self.noise.said()
+            whole, noise = "whole ", self.noise.described()
         return (
-            f"a stream C x + z of {self.matrix.steps:,} steps, C {self.matrix.said()}, z {noise}, "
+            f"a stream C x + z of {self.matrix.steps:,} steps, C {self.matrix.described()}, z {noise}, "
             f"x moved by {whole}vectors of at most {number_text(self.l2)} in L2 in "
-            f"{self.who.said()}"
+            f"{self.who.described()}"
         )
 
     def above(self) -> Sequence[Parts]:
@@ -398,3 +402,78 @@ class Stream(Family):
             "gaussian", scale, Fraction(1), self.neighbours, Fraction(1), root=True
         )
         return ((gaussian, 1),)
+
+
+# -- from the fields of a certificate -------------------------------------------------------------
+
+
+def _rows(fields: Mapping[str, Any], name: str) -> tuple[tuple[Fraction, ...], ...]:
+    listed = enumerate(shape.read_list(fields[name], name, _MOST_ROWS), start=1)
+    rows = tuple(tuple(map(_entry, shape.read_list(row, "a row", i))) for i, row in listed)
+    if any(len(row) != i for i, row in enumerate(rows, start=1)):
+        raise CertificateError("row i of a table must have i entries, up to the diagonal")
+    return rows
+
+
+def _entry(text: object) -> Fraction:
+    number = shape.read_number(text, "an entry", least=-(10**12), at_most=10**12)
+    if number.denominator.bit_length() > _LONGEST_ENTRY:
+        raise CertificateError("an entry has too long a denominator")
+    return number
+
+
+def _restart(fields: Mapping[str, Any], name: str) -> int:
+    return shape.read_whole(fields[name], name, 1, shape.read_whole(fields["steps"], "steps", 1))
+
+
+def _shares(fields: Mapping[str, Any], name: str) -> list[Fraction]:
+    return [
+        shape.read_number(each, name, at_most=1) for each in shape.read_list(fields[name], name, 64)
+    ]
+
+
+def _blt(steps: int, omega: list[Fraction], theta: list[Fraction]) -> Toeplitz:
+    if len(omega) != len(theta) or sum(omega) > 1:
+        raise CertificateError("omega and theta must be as many, the sum of omega at most 1")
+    return Toeplitz(steps, tuple(zip(omega, theta, strict=True)))
+
+
+_STEPS, _TREE_STEPS = shape.whole(1, 10**6), shape.whole(1, _MOST_STEPS)
+_MATRIX = shape.one_of(
+    "name",
+    {
+        "table": shape.plainly("matrix", Table, "name", rows=_rows),
+        "tree": shape.plainly("matrix", Tree, "name", steps=_TREE_STEPS, restart=_restart),
+        "sqrt-toeplitz": shape.plainly("matrix", partial(Toeplitz, terms=()), "name", steps=_STEPS),
+        "blt": shape.plainly("matrix", _blt, "name", steps=_STEPS, omega=_shares, theta=_shares),
+    },
+    "matrix name must be tree, table, sqrt-toeplitz or blt",
+)
+
+
+def _noise(fields: Mapping[str, Any], name: str) -> Fraction | Law:
+    if shape.held(fields[name]).get("name") == "gaussian":
+        return shape.plainly(name, Fraction, "name", sigma=SIZE)(fields[name])
+    law: Law = read_law(fields, name)
+    if not isinstance(law, DiscreteGaussian | DiscreteGaussianSum | Skellam):
+        raise CertificateError(
+            "noise of streams must be gaussian, discrete-gaussian(-sum) or skellam"
+        )
+    return law
+
+
+def _stream(
+    matrix: Matrix, times: int, separation: int, exactly: bool, l2: Fraction,
+    noise: Fraction | Law, dimension: int | None, neighbours: str,
+) -> Stream:  # fmt: skip
+    gaussian = isinstance(noise, Fraction)
+    if (gaussian and dimension) or (not gaussian and l2 < 1):
+        raise CertificateError("dimension is of noise on the integers, of which l2 is at least 1")
+    who = Participation(times, separation, exactly)
+    return Stream(matrix, who, l2, noise, dimension, neighbours)
+
+
+read_stream = shape.plainly("stream", _stream, matrix=_MATRIX,
+    participations=shape.whole(1, 10**5), separation=_TREE_STEPS,
+    fixed=shape.read_yes, l2=shape.number(above=Fraction(0), at_most=10**9), noise=_noise,
+    dimension=shape.optional(DIMENSION), neighbours=shape.choice(*NEIGHBOURS))  # fmt: skip

@@ -54,7 +54,7 @@ class Rounded:
     rounding: str
     beta: Fraction | None = None
 
-    def said(self) -> str:
+    def described(self) -> str:
         """In words."""
         found = "up or down at random without bias"
         if self.beta is not None:

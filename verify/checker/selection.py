@@ -35,6 +35,7 @@ from mpmath import iv
 
 from .arithmetic import Interval, OpenError, exp, hull, interval, power
 from .deadline import check_time
+from .laws import SIZE
 from .mechanisms import Family, Finite, Mechanism, Outcomes, Parts, Response, TwoLaws
 from .pmf import FARTHEST
 from .shape import below_one, number, number_text, plainly, read_yes, whole
@@ -60,7 +61,7 @@ class Exponential(Finite):
 
     epsilon: Fraction
 
-    def said(self) -> str:
+    def described(self) -> str:
         return (
             f"the exponential mechanism (losses within {number_text(self.epsilon)} of each other)"
         )
@@ -131,7 +132,7 @@ class NoisyMax(Family):
     candidates: int
     monotone: bool
 
-    def said(self) -> str:
+    def described(self) -> str:
         return (
             f"report noisy max of {self.candidates:,} candidates, discrete Laplace noise (scale "
             f"{number_text(self.scale)}){', monotone scores' * self.monotone}"
@@ -161,7 +162,7 @@ class PermuteAndFlip(Family):
 
     epsilon: Fraction
 
-    def said(self) -> str:
+    def described(self) -> str:
         return f"permute and flip (epsilon {number_text(self.epsilon)})"
 
     def above(self) -> Sequence[Parts]:
@@ -196,7 +197,7 @@ class SparseVector(Family):
     share: Fraction
     variant: int
 
-    def said(self) -> str:
+    def described(self) -> str:
         return (
             f"the sparse vector technique, variant {self.variant} (epsilon "
             f"{number_text(self.epsilon)}, {self.answers:,} answers, "
@@ -249,20 +250,9 @@ _EPSILON = number(above=Fraction(0), at_most=1000)
 
 READERS: dict[str, Callable[[object], Mechanism]] = {
     "exponential": plainly("exponential", Exponential, epsilon=_EPSILON),
-    "noisy-max": plainly(
-        "noisy-max",
-        NoisyMax,
-        scale=number(above=Fraction(1, 10**10), at_most=10**16),
-        candidates=whole(2, 10**9),
-        monotone=read_yes,
-    ),
+    "noisy-max": plainly("noisy-max", NoisyMax, scale=SIZE, candidates=whole(2, 10**9),
+        monotone=read_yes),
     "permute-and-flip": plainly("permute-and-flip", PermuteAndFlip, epsilon=_EPSILON),
-    "sparse-vector": plainly(
-        "sparse-vector",
-        SparseVector,
-        epsilon=_EPSILON,
-        answers=whole(1, 10**6),
-        share=below_one,
-        variant=whole(1, 6),
-    ),
-}
+    "sparse-vector": plainly("sparse-vector", SparseVector, epsilon=_EPSILON,
+        answers=whole(1, 10**6), share=below_one, variant=whole(1, 6)),
+}  # fmt: skip

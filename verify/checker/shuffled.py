@@ -93,9 +93,9 @@ class Shuffled(Finite):
         """None is listed."""
         raise OpenError("of shuffled reports pure epsilon, and delta of one use, are known only")
 
-    def said(self) -> str:
+    def described(self) -> str:
         """In words."""
-        return f"the shuffled reports of {self.users:,} users, each {self.local.said()}"
+        return f"the shuffled reports of {self.users:,} users, each {self.local.described()}"
 
     def at_most(self, level: End, goal: Fraction) -> End:
         """An upper bound of delta(level), delta about `goal`."""

@@ -19,7 +19,7 @@ _CLAIMED_DIGITS = 60  # of a claim: what is close to it must not read the same
 def described(statement: Statement) -> list[str]:
     """A few lines: what is released, who neighbours are, what is claimed and what is true."""
     lines = [
-        f"{mechanism.said()}{f', used {times:,} times' if times > 1 else ''}"
+        f"{mechanism.described()}{f', used {times:,} times' if times > 1 else ''}"
         for mechanism, times in statement.uses
     ]
     way = "each direction by itself" if is_fixed(statement.uses) else "both directions"
@@ -41,7 +41,7 @@ def described(statement: Statement) -> list[str]:
         made = statement.protocol
         lines.append(
             f"released by {made.users:,} users, each with a share of the noise, "
-            f"{made.share.said()}, {made.trust}, precision {made.precision}; "
+            f"{made.share.described()}, {made.trust}, precision {made.precision}; "
             f"{made.dropout:,} may drop out and {made.collusion:,} may tell what they drew"
         )
         if made.masks:
