@@ -15,20 +15,14 @@ from typing import Any
 
 from .arithmetic import root_below
 from .implied import implies
+from .laws import LAWS
 from .mechanisms import NEIGHBOURS, Mechanism
 from .notions import NOTIONS
 from .reading import VERDICTS, Statement, read_claim, read_use
 from .scenarios import neighbours_of
 from .shape import LONGEST_TEXT, CertificateError, read_number, shown
 
-_LAWS = {
-    "discrete-laplace": ("scale",),
-    "polya-difference": ("shape", "scale"),
-    "skellam": ("variance",),
-    "discrete-gaussian": ("sigma2",),
-    "discrete-gaussian-sum": ("count", "sigma2"),
-    "binomial": ("trials", "probability"),
-}
+_LAWS = [name for name in LAWS if name != "finite"]
 _NORMS = ("l2", "l1", "linf", "dimension")
 _LARGEST = 10**40  # and the least is its inverse
 _DECIMAL = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
@@ -72,7 +66,7 @@ def spec_fields(text: str) -> dict[str, Any]:
         if "rho" in values and name == "discrete-gaussian":
             norm = vector.get("l2") if vector.get("kind") == "vector" else None
             values["sigma2"] = _spread(values, norm if vector else sensitivity)
-        if "sigma" in values and "sigma2" in _LAWS[name]:
+        if "sigma" in values and name.startswith("discrete-gaussian"):
             values["sigma2"] = str(_positive(values.pop("sigma"), "sigma") ** 2)
         mechanism = {
             **(vector or {"kind": "additive", "sensitivity": sensitivity}),

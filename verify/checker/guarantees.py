@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .arithmetic import INFINITY, End, exp, interval, log, value
-from .mechanisms import Continuous, Curve, Family, Parts
-from .shape import number_text, read_choice, read_fields, read_number
+from .mechanisms import NEIGHBOURS, Continuous, Curve, Family, Parts
+from .shape import number, number_text, read_choice, read_fields, read_number
 
 _TRIED = 24
 
@@ -53,11 +53,8 @@ def read_guarantee(data: object) -> Guaranteed:
     kind = read_choice(claim, "kind", names, "claim of a guarantee must be zcdp or rdp")
     held = read_fields(claim, "claim", "kind", *names[kind])
     bound = read_number(held[names[kind][-1]], "a guarantee", above=Fraction(0), at_most=10**4)
-    order = None
-    if kind == "rdp":
-        order = read_number(held["order"], "order", above=Fraction(1), at_most=10**4)
-    neighbours = read_choice(fields, "neighbours", ("replace", "add-remove"))
-    return Guaranteed(Curve(bound, order), neighbours)
+    order = number(above=Fraction(1), at_most=10**4)(held, "order") if kind == "rdp" else None
+    return Guaranteed(Curve(bound, order), read_choice(fields, "neighbours", NEIGHBOURS))
 
 
 def delta_at_most(level: End, renyi: Callable[[Fraction], End], most: Fraction) -> End:

@@ -78,17 +78,17 @@ def seen(key: Key) -> Interval:
     noise, short = key.noise, key.unseen
     if isinstance(noise, Additive):
         assert isinstance(noise.law, SymmetricLaw)
-        return _tails(noise.law, int(short), int(short), iv.prec)[0]
+        return tails(noise.law, int(short), int(short), iv.prec)[0]
     if noise.is_gaussian:
         return cdf(-interval(short / noise.sensitivity) / noise.size())
     return exp(interval(-short / noise.scale)) / 2
 
 
 @lru_cache(maxsize=16)
-def _tails(law: SymmetricLaw, first: int, last: int, bits: int) -> list[Interval]:
+def tails(law: SymmetricLaw, first: int, last: int, bits: int) -> list[Interval]:
     """P(Z >= k), first <= k <= last, with small relative errors for k >= 0."""
     if first < 0:  # P(Z >= -k) = 1 - P(Z >= k + 1)
-        high = _tails(law, 0, max(1 - first, last), bits)
+        high = tails(law, 0, max(1 - first, last), bits)
         return [high[k] if k >= 0 else 1 - high[1 - k] for k in range(first, last + 1)]
     if isinstance(law, DiscreteLaplace):
         beta = law.beta()
@@ -192,9 +192,9 @@ class Thresholded(Family):
             counts = range(1, last - step + 1)
         if len(counts) > _MOST_COUNTS or last > FARTHEST:
             raise OpenError("the counts that matter are too many to list")
-        tails = _tails(law, threshold - last, threshold - 1, iv.prec)[::-1]
-        others = _tails(law, 2 - threshold, last - threshold + 1, iv.prec)
-        told = [nothing, *zip(tails, others, strict=True)]
+        above = tails(law, threshold - last, threshold - 1, iv.prec)[::-1]
+        others = tails(law, 2 - threshold, last - threshold + 1, iv.prec)
+        told = [nothing, *zip(above, others, strict=True)]
         pairs = _moved(told, (0, *counts), step, threshold - (step + 1) // 2)
         return pairs, None if isinstance(law, DiscreteLaplace) else told[-1]
 

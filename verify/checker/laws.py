@@ -33,11 +33,11 @@ from .arithmetic import (
     upper,
     value,
 )
-from .binomial import Binomial, chance
+from .binomial import Binomial, read_chance
 from .closed import WIDE, dual_rest, gaussian_sum_renyi, skellam_renyi_at_least
 from .deadline import check_time
 from .noise import Lattice, Noise
-from .pmf import FARTHEST, Pmf
+from .pmf import FARTHEST, Pmf, geometric
 from .shape import held, masses, number, one_of, outcomes, plainly, read_whole, whole
 
 _SMOOTH = Fraction(1, 10**9)  # w is constant up to this
@@ -104,7 +104,7 @@ class RatioLaw(SymmetricLaw):
         for ratio in self.ratios(reach):
             check_time()
             masses.append(masses[-1] * ratio)
-        beyond = upper(masses[-1] * _geometric(self.later(masses[-1] / masses[-2])))
+        beyond = upper(masses[-1] * geometric(self.later(masses[-1] / masses[-2])))
         top = 1 / (1 + 2 * (total(masses[1:]) + hull(iv.mpf(0), beyond)))
         half = [mass * top for mass in masses]
         return Pmf(-reach, [*reversed(half[1:]), *half], upper(beyond * top))
@@ -115,14 +115,7 @@ class RatioLaw(SymmetricLaw):
         here = pmf.at(last) * exp(above * log(pmf.at(last) / pmf.at(last + shift)))
         growth = exp(above * log(self.flattening(last, shift)))
         ratio = self.later(pmf.at(last + 1) / pmf.at(last))
-        return upper(here * _geometric(ratio * growth))
-
-
-def _geometric(ratio: Interval) -> Interval:
-    """Bound ratio + ratio^2 + ... ."""
-    if not certainly(ratio < 1):
-        raise OpenError("the tail is not yet geometric")
-    return upper(ratio / (1 - ratio))
+        return upper(here * geometric(ratio * growth))
 
 
 @dataclass(frozen=True)
@@ -497,6 +490,6 @@ LAWS: dict[str, Callable[[object], Law]] = {
     "discrete-gaussian": plainly("law", DiscreteGaussian, "name", sigma2=SIZE),
     "discrete-gaussian-sum": plainly("law", DiscreteGaussianSum, "name", count=whole(1),
         sigma2=SIZE),
-    "binomial": plainly("law", Binomial, "name", trials=whole(1), probability=chance),
+    "binomial": plainly("law", Binomial, "name", trials=whole(1), probability=read_chance),
 }  # fmt: skip
 read_law = one_of("name", LAWS, "law name is not known")

@@ -351,8 +351,8 @@ class Stream(Family):
         else:
             whole, noise = "whole ", self.noise.described()
         return (
-            f"a stream C x + z of {self.matrix.steps:,} steps, C {self.matrix.described()}, z {noise}, "
-            f"x moved by {whole}vectors of at most {number_text(self.l2)} in L2 in "
+            f"a stream C x + z of {self.matrix.steps:,} steps, C {self.matrix.described()}, z "
+            f"{noise}, x moved by {whole}vectors of at most {number_text(self.l2)} in L2 in "
             f"{self.who.described()}"
         )
 
