@@ -23,6 +23,7 @@ from .arithmetic import (
     at_least,
     certainly,
     exp,
+    gathered,
     hull,
     interval,
     log,
@@ -429,11 +430,8 @@ def _response(mechanism: Response) -> Listed:
 
 def _finite(law: FiniteLaw, shift: int, modulus: int | None) -> Pairs:
     def seen(moved: int) -> dict[int, Fraction]:
-        found: dict[int, Fraction] = {}
-        for x, mass in zip(law.outcomes, law.masses, strict=True):
-            y = x + moved if modulus is None else (x + moved) % modulus
-            found[y] = found.get(y, Fraction(0)) + mass
-        return found
+        places = (x + moved if modulus is None else (x + moved) % modulus for x in law.outcomes)
+        return gathered(zip(places, law.masses, strict=True))
 
     if shift * len(law.outcomes) > _MOST_LISTED:
         raise OpenError("too many outcomes and shifts to list")
@@ -527,11 +525,7 @@ def _summed(law: SymmetricLaw, reach: int, bits: int) -> Pmf:
 
 def _folded(pmf: Pmf, modulus: int) -> dict[int, Interval]:
     """The masses listed of each residue."""
-    found: dict[int, Interval] = {}
-    for x, mass in enumerate(pmf.masses, start=pmf.low):
-        check_time()
-        found[x % modulus] = found.get(x % modulus, iv.mpf(0)) + mass
-    return found
+    return gathered((x % modulus, mass) for x, mass in enumerate(pmf.masses, start=pmf.low))
 
 
 def _wrapped(folded: dict[int, Interval], outside: Interval, shift: int, modulus: int) -> Listed:

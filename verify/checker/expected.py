@@ -7,16 +7,15 @@ which hands over what they stand for.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from .arithmetic import root_below
+from .arithmetic import gathered, root_below
 from .implied import implies
 from .laws import LAWS
-from .mechanisms import NEIGHBOURS, Mechanism
+from .mechanisms import NEIGHBOURS
 from .notions import NOTIONS
 from .reading import VERDICTS, Statement, read_claim, read_use
 from .scenarios import neighbours_of
@@ -216,8 +215,8 @@ ANYTHING = Expected()
 
 def difference(statement: Statement, expected: Expected) -> str | None:
     """How the certificate is of something else; None where it is what was expected."""
-    wanted = _counted(read_use(dict(each)) for each in expected.uses)
-    if wanted and wanted != _counted(statement.uses):
+    wanted = gathered(read_use(dict(each)) for each in expected.uses)
+    if wanted and wanted != gathered(statement.uses):
         return "it is of other releases than expected"
     found = neighbours_of(statement.uses)
     if expected.neighbours is not None and found != {expected.neighbours}:
@@ -233,11 +232,3 @@ def difference(statement: Statement, expected: Expected) -> str | None:
         if verdict == "REFUTED" and not implies(asked, held):
             return "it is of another claim, which is not known to follow from the one expected"
     return None
-
-
-def _counted(uses: Iterable[tuple[Mechanism, int]]) -> Counter[Mechanism]:
-    """How often each mechanism is used."""
-    found: Counter[Mechanism] = Counter()
-    for mechanism, times in uses:
-        found[mechanism] += times
-    return found

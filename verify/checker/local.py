@@ -20,11 +20,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import chain, permutations, product
 from typing import Any
 
 from . import shape
-from .arithmetic import Interval, OpenError, certainly, exp, interval, total
+from .arithmetic import Interval, OpenError, certainly, exp, gathered, interval, total
 from .deadline import check_time
 from .mechanisms import Family, Finite, Mechanism, Outcomes, Parts, TwoLaws
 from .shape import CertificateError, number_text
@@ -46,12 +46,7 @@ def weight(factor: Fraction | int, exponent: Fraction | int = 0) -> Weight:
 
 def added(weights: Iterable[Weight]) -> Weight:
     """Their sum."""
-    found: dict[Fraction, Fraction] = {}
-    for each in weights:
-        check_time()
-        for exponent, factor in each:
-            found[exponent] = found.get(exponent, Fraction(0)) + factor
-    return tuple(sorted(found.items()))
+    return tuple(sorted(gathered(chain.from_iterable(weights)).items()))
 
 
 def _power(one: Weight, count: int) -> Weight:

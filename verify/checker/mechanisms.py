@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from mpmath import iv
 
@@ -31,7 +31,7 @@ def _reduced(modulus: int | None) -> str:
     return "" if modulus is None else f", reduced mod {modulus}"
 
 
-class OneUse:
+class Mechanism:
     """What a use is among others (`scenarios`): by default it tells something, any way round."""
 
     def described(self) -> str:
@@ -41,7 +41,7 @@ class OneUse:
     @property
     def settled(self) -> Mechanism:
         """Without sampling that changes nothing, and as a pair of laws where it is one."""
-        return cast("Mechanism", self)
+        return self
 
     @property
     def tells(self) -> bool:
@@ -72,13 +72,14 @@ class OneUse:
     def turned(self) -> Mechanism:
         """The other way round, settled."""
         if self.is_symmetric:
-            return cast("Mechanism", self)
+            return self
         one: Any = self
-        return cast("Mechanism", replace(one, removing=not one.removing))
+        turned: Mechanism = replace(one, removing=not one.removing)
+        return turned
 
 
 @dataclass(frozen=True)
-class Additive(OneUse):
+class Additive(Mechanism):
     """An integer query of this sensitivity plus noise, seen mod `modulus` if given."""
 
     law: Law
@@ -108,7 +109,7 @@ class Additive(OneUse):
 
 
 @dataclass(frozen=True)
-class Response(OneUse):
+class Response(Mechanism):
     """Randomized response that with probability delta reveals its bit."""
 
     epsilon: Fraction
@@ -124,7 +125,7 @@ class Response(OneUse):
 
 
 @dataclass(frozen=True)
-class TwoLaws(OneUse):
+class TwoLaws(Mechanism):
     """A user's own pair, P on one dataset and Q on the other, known up to misplaced mass `slack`.
 
     This way round: what it costs the other way round is another scenario (`scenarios`).
@@ -157,7 +158,7 @@ class TwoLaws(OneUse):
 
 
 @dataclass(frozen=True)
-class Continuous(OneUse):
+class Continuous(Mechanism):
     """A real query of this sensitivity plus Gaussian or Laplace noise; each user takes part or not.
 
     rate: with what probability, independently; below 1 only where neighbours add or remove a user.
@@ -204,7 +205,7 @@ class Continuous(OneUse):
 
 
 @dataclass(frozen=True)
-class Sampled(OneUse):
+class Sampled(Mechanism):
     """A mechanism in which each user takes part with this probability, independently.
 
     Neighbours add or remove a user: P is then (1-q) Q + q P, of the mechanism's own P with and Q
@@ -241,7 +242,7 @@ class Sampled(OneUse):
 
 
 @dataclass(frozen=True)
-class FixedSize(OneUse):
+class FixedSize(Mechanism):
     """A mechanism on `size` of `population` users, all batches as likely.
 
     Neighbours replace one user's data. The mechanism is randomized response, or plain noise of a
@@ -280,7 +281,7 @@ class FixedSize(OneUse):
 
 
 @dataclass(frozen=True)
-class Allocation(OneUse):
+class Allocation(Mechanism):
     """Steps of Gaussian noise, each user in `taken` of them: all such sets of steps are as likely.
 
     removing: this way round, P is the law with the user. The other way round is another scenario.
@@ -309,7 +310,7 @@ class Allocation(OneUse):
 
 
 @dataclass(frozen=True)
-class Vector(OneUse):
+class Vector(Mechanism):
     """Integers moved by a vector within reach, plus noise of one law in each, seen mod `modulus`.
 
     Rounded: by what a real vector is rounded to. The law is symmetric, about 0 or half its trials,
@@ -353,7 +354,7 @@ class Outcomes:
         return Outcomes(self.q, self.p)
 
 
-class Finite(OneUse):
+class Finite(Mechanism):
     """Known by pairs of laws on finitely many outcomes, among which neighbours choose.
 
     has_a_side: is it another scenario the other way round? Else both ways are among the pairs, or
@@ -381,7 +382,7 @@ class Finite(OneUse):
 Parts = tuple[tuple["Mechanism", int], ...]
 
 
-class Family(OneUse):
+class Family(Mechanism):
     """Known by uses of other mechanisms; what follows may have several proofs, tried in turn.
 
     has_a_side: is its orientation fixed?
@@ -401,7 +402,7 @@ class Family(OneUse):
 
 
 @dataclass(frozen=True)
-class Curve(OneUse):
+class Curve(Mechanism):
     """Of which it is known that D_a <= bound a at every order; or D_a <= bound up to one order."""
 
     bound: Fraction
@@ -415,7 +416,7 @@ class Curve(OneUse):
 
 
 @dataclass(frozen=True)
-class Key(OneUse):
+class Key(Mechanism):
     """A count told from a threshold on, which a user holds alone or with many others (`keys`).
 
     unseen: how far below the threshold her part of it ends. removing: P is the law with the user.
@@ -428,22 +429,6 @@ class Key(OneUse):
 
     neighbours: ClassVar[str] = "add-remove"
     has_a_side: ClassVar[bool] = True
-
-
-Mechanism = (
-    Additive
-    | Allocation
-    | Continuous
-    | FixedSize
-    | Response
-    | Sampled
-    | TwoLaws
-    | Vector
-    | Curve
-    | Family
-    | Finite
-    | Key
-)
 
 
 # -- from the fields of a certificate -------------------------------------------------------------
