@@ -468,11 +468,8 @@ Law = SymmetricLaw | Binomial | FiniteLaw
 
 
 SIZE = number(above=Fraction(1, 10**10), at_most=10**16)
+_OUTCOME = partial(read_whole, name="outcomes", least=-(10**12), most=10**12)
 _SHAPE = number(above=Fraction(1, 10**21), at_most=10**16)
-
-
-def _outcome(text: object) -> int:
-    return read_whole(text, "outcomes", -(10**12), 10**12)
 
 
 def _discrete_laplace(data: object) -> DiscreteLaplace:
@@ -483,7 +480,7 @@ def _discrete_laplace(data: object) -> DiscreteLaplace:
 
 
 LAWS: dict[str, Callable[[object], Law]] = {
-    "finite": plainly("law", FiniteLaw, "name", outcomes=outcomes(_outcome), masses=masses),
+    "finite": plainly("law", FiniteLaw, "name", outcomes=outcomes(_OUTCOME), masses=masses),
     "discrete-laplace": _discrete_laplace,
     "polya-difference": plainly("law", PolyaDifference, "name", shape=_SHAPE, scale=SIZE),
     "skellam": plainly("law", Skellam, "name", variance=SIZE),

@@ -437,6 +437,7 @@ class Key(Mechanism):
 MODULUS = shape.optional(shape.whole(1))
 DIMENSION = shape.whole(1, 10**15)
 RATE = shape.number(above=Fraction(0), at_most=1)
+_OUTCOME = partial(shape.read_readable, name="an outcome", least=0, most=shape.LONGEST_TEXT)
 _NORM = shape.optional(shape.number(least=1, at_most=10**30))
 
 
@@ -460,10 +461,6 @@ def _beta(fields: Mapping[str, Any], name: str) -> Fraction | None:
     if (fields[name] is not None) != (fields["rounding"] == "conditional"):
         raise CertificateError("beta is of conditional rounding, and null of any other")
     return None if fields[name] is None else shape.below_one(fields, name)
-
-
-def _name(text: object) -> str:
-    return shape.read_readable(text, "an outcome", 0, shape.LONGEST_TEXT)
 
 
 def _continuous(data: object) -> Continuous:
@@ -502,8 +499,9 @@ READERS: dict[str, Callable[[object], Mechanism]] = {
         sensitivity=shape.whole(1, 10**9), modulus=MODULUS),
     "randomized-response": shape.plainly("randomized-response", Response,
         epsilon=shape.number(at_most=10**4), delta=shape.number(at_most=1)),
-    "pair": shape.plainly("pair", lambda _, *pair: TwoLaws(*pair), outcomes=shape.outcomes(_name),
-        p=shape.masses, q=shape.masses, slack=shape.number(at_most=1)),
+    "pair": shape.plainly("pair", lambda _, *pair: TwoLaws(*pair),
+        outcomes=shape.outcomes(_OUTCOME), p=shape.masses, q=shape.masses,
+        slack=shape.number(at_most=1)),
     "continuous": _continuous,
     "allocation": shape.plainly("allocation", _allocation, scale=SIZE, sensitivity=SIZE,
         taken=shape.whole(1, 10**7), steps=shape.whole(1, 10**7)),

@@ -41,7 +41,7 @@ from itertools import pairwise
 from typing import Any
 
 from . import shape
-from .arithmetic import OpenError
+from .arithmetic import OpenError, repeated
 from .blocks import Search, TooManyError
 from .deadline import check_time
 from .laws import SIZE, DiscreteGaussian, DiscreteGaussianSum, Law, Skellam, read_law
@@ -143,7 +143,7 @@ class Tree(Matrix):
         if times > _MOST_SPLIT:
             whole = sum(times * most for most in held)
             return Fraction(least), Fraction((who.exactly and self._worst(who)) or whole)
-        costs = [[0, 1]]
+        costs, join = [[0, 1]], partial(_joined, most=times)
         for most in held[1:]:
             joined = _joined(costs[-1], costs[-1], most)
             costs.append([m * m + c for m, c in enumerate(joined)])
@@ -151,13 +151,8 @@ class Tree(Matrix):
         def together(sizes: Mapping[int, int]) -> Sequence[int]:
             whole = [0]
             for level, number in sizes.items():
-                power = costs[level]
-                while number:
-                    if number & 1:
-                        whole = _joined(whole, power, times)
-                    number >>= 1
-                    if number:
-                        power = _joined(power, power, times)
+                if number:
+                    whole = join(whole, repeated(costs[level], number, join))
             return whole
 
         bound = max(together(sizes))

@@ -35,7 +35,8 @@ from mpmath import iv
 
 from .arithmetic import Interval, OpenError, exp, hull, interval, power
 from .deadline import check_time
-from .laws import SIZE
+from .keys import tails
+from .laws import SIZE, DiscreteLaplace
 from .mechanisms import Family, Finite, Mechanism, Outcomes, Parts, Response, TwoLaws
 from .pmf import FARTHEST
 from .shape import below_one, number, number_text, plainly, read_yes, whole
@@ -100,25 +101,22 @@ def _chance(first: Fraction, second: Fraction, below: _Times, above: _Times) -> 
 @lru_cache(maxsize=64)
 def _summed(first: Fraction, second: Fraction, below: _Times, above: _Times, bits: int) -> Interval:
     """P(all of some q + X < Y, all of some >= Y). first: scale of Y; second: of every X."""
-    b, c = exp(interval(-1 / first)), exp(interval(-1 / second))
+    b = exp(interval(-1 / first))
     far = max(abs(q) for q, _ in (*below, *above))
     reach = math.ceil((0.75 * bits + 20 + far / min(first, second)) * float(first)) + far
     if reach > FARTHEST:
         raise OpenError("too many outcomes to sum")
 
-    def tail(k: int) -> Interval:
-        """P(X >= k)."""
-        return power(c, k) / (1 + c) if k >= 0 else 1 - power(c, 1 - k) / (1 + c)
-
-    tails = {k: tail(k) for k in range(-reach - far - 1, reach + far + 2)}
+    most = reach + far + 1  # of all places; P(X >= k) of each
+    tail = dict(enumerate(tails(DiscreteLaplace(second), -most, most, bits), start=-most))
     found, mass = iv.mpf(0), (1 - b) / (1 + b) * power(b, reach)
     for t in range(-reach, reach + 1):
         check_time()
         seen = mass
         for q, count in below:
-            seen *= power(tails[q - t + 1], count)  # P(X < t - q) = P(X >= q - t + 1)
+            seen *= power(tail[q - t + 1], count)  # P(X < t - q) = P(X >= q - t + 1)
         for q, count in above:
-            seen *= power(tails[t - q], count)
+            seen *= power(tail[t - q], count)
         found += seen
         mass = mass / b if t < 0 else mass * b
     return found + hull(iv.mpf(0), 2 * power(b, reach + 1) / (1 + b))
