@@ -50,20 +50,10 @@ from .arithmetic import (
     value,
 )
 from .laws import DiscreteLaplace, SymmetricLaw
-from .mechanisms import (
-    Additive,
-    Continuous,
-    Family,
-    Finite,
-    Key,
-    Outcomes,
-    Parts,
-    Response,
-    taking_part,
-)
+from .mechanisms import Additive, Continuous, Family, Finite, Key, Outcomes, Parts, Response
 from .normal import cdf
 from .pmf import FARTHEST, reach_where
-from .shape import number_text
+from .shape import number_text, taking_part
 
 _Chance: TypeAlias = tuple[Interval, Interval]  # that a key is told, and that it is not
 _Pair: TypeAlias = tuple[_Chance, _Chance]

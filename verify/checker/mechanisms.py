@@ -17,14 +17,9 @@ from .binomial import Binomial
 from .laws import SIZE, Law, SymmetricLaw, read_law
 from .reach import Reach
 from .rounded import ROUNDINGS, Rounded
-from .shape import CertificateError, number_text
+from .shape import CertificateError, number_text, taking_part
 
 NEIGHBOURS = ("replace", "add-remove")
-
-
-def taking_part(rate: Fraction) -> str:
-    """With which probability users do, in words; nothing of all of them."""
-    return "" if rate == 1 else f", each user taking part with probability {number_text(rate)}"
 
 
 def _reduced(modulus: int | None) -> str:

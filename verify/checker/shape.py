@@ -102,18 +102,29 @@ def read_readable(text: object, name: str, least: int, most: int) -> str:
     return text
 
 
+def rounded_text(number: Fraction, digits: int, rounding: str | None = None) -> tuple[Decimal, str]:
+    """Rounded to so many digits, and how that is written."""
+    context = Context(prec=digits, rounding=rounding, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    near = context.divide(Decimal(number.numerator), Decimal(number.denominator))
+    return near, format(near.normalize(context), "f" if -8 < near.adjusted() < 15 else "")
+
+
 def number_text(number: Fraction, digits: int = 17) -> str:
     """Exact where that is short, otherwise about, and marked so."""
     top, bottom = number.as_integer_ratio()
     short = max(abs(top), bottom) < 10**digits  # Python writes no integers of 4,301 digits
     if bottom == 1 and short:
         return str(top)
-    context = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)
-    near = context.divide(Decimal(top), Decimal(bottom))
+    near, text = rounded_text(number, digits)
     if Fraction(near) == number:
-        return format(near.normalize(context), "f" if -8 < near.adjusted() < 15 else "")
+        return text
     exact = str(number) if short else ""
     return exact if 0 < len(exact) <= digits else f"about {near:.{digits}g}"
+
+
+def taking_part(rate: Fraction) -> str:
+    """With which probability users do, in words; nothing of all of them."""
+    return "" if rate == 1 else f", each user taking part with probability {number_text(rate)}"
 
 
 def read_list(data: object, name: str, most: int) -> list[Any]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 
 from .arithmetic import INFINITY, End
 from .notions import NOTIONS
 from .reading import Statement
 from .scenarios import is_fixed, neighbours_of
-from .shape import number_text
+from .shape import number_text, rounded_text
 
 UNPROVED = "it says, which is not proved:"  # before the lines of what is not valid
 _DIGITS = 17
@@ -64,11 +64,7 @@ def _end(end: End, rounding: str, digits: int = _DIGITS) -> str:
     """An end of what is measured; of a number that is too long, its first digits, so rounded."""
     if end == INFINITY:
         return "inf"
-    exact = Fraction(end)
-    context = Context(prec=digits, rounding=rounding, Emax=MAX_EMAX, Emin=MIN_EMIN)
-    near = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
-    text = format(near.normalize(context), "f" if -8 < near.adjusted() < 15 else "")
-    return text.lower()
+    return rounded_text(Fraction(end), digits, rounding)[1].lower()
 
 
 def _claimed(number: Fraction) -> str:
