@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -190,8 +190,7 @@ def _pairs(
         listed = [Listed(p, q, rest, rest_q, level=level)]
         return listed, listed
     if isinstance(mechanism, Key) and isinstance(mechanism.noise, Continuous):
-        noise = replace(mechanism.noise, rate=mechanism.rate, removing=mechanism.removing)
-        either = [alone(mechanism), *_pairs(noise, tail, full, step)[0]]
+        either = [alone(mechanism), *_pairs(mechanism.among_others, tail, full, step)[0]]
         return either, either
     if isinstance(mechanism, FixedSize) and isinstance(mechanism.mechanism, Continuous):
         attained, _ = _pairs(mechanism.attained, tail, full, step)

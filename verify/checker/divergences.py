@@ -257,10 +257,9 @@ def listings(
         found = mechanism.attained(), mechanism.dominating()
         return Pairs(*([_of(one, mechanism.removing) for one in side] for side in found))
     if isinstance(mechanism, Key):
-        plain = Pairs((), ())
+        either = [alone(mechanism)]
         if isinstance(mechanism.noise, Additive):
-            plain = _of_key(mechanism, listings(mechanism.noise, bits, order, full))
-        either = [alone(mechanism), *plain.attained]
+            either += listings(mechanism.among_others, bits, order, full).attained
         return Pairs(either, either)
     if not isinstance(mechanism, Additive):
         raise OpenError("outcomes of continuous noise and of vectors cannot be listed")
@@ -307,14 +306,6 @@ def alone(key: Key) -> Listed:
     if key.rate == 1:
         return one
     return (_mixture_first if key.removing else _mixture_last)(one, interval(key.rate))
-
-
-def _of_key(key: Key, plain: Pairs) -> Pairs:
-    """A key that others hold too."""
-    if key.rate == 1:
-        return plain
-    assert isinstance(key.noise, Additive)
-    return _sampled(Sampled(key.noise, key.rate, key.removing), plain)
 
 
 def _of(one: Outcomes, removing: bool) -> Listed:

@@ -41,8 +41,7 @@ class Guaranteed(Family):
     def below(self, hint: Sequence[int] = ()) -> Sequence[Parts]:
         bound, order = self.curve.bound, self.curve.order
         scale = 1 / (2 * bound) if order is None else order / (2 * bound)
-        one = Fraction(1)
-        return [((Continuous("gaussian", scale, one, self.neighbours, one, root=True), 1),)]
+        return [((Continuous("gaussian", scale, Fraction(1), self.neighbours, root=True), 1),)]
 
 
 def read_guarantee(data: object) -> Guaranteed:

@@ -165,7 +165,7 @@ class Continuous(Mechanism):
     scale: Fraction
     sensitivity: Fraction
     neighbours: str
-    rate: Fraction
+    rate: Fraction = Fraction(1)
     removing: bool = True
     root: bool = False
 
@@ -424,6 +424,13 @@ class Key(Mechanism):
 
     neighbours: ClassVar[str] = "add-remove"
     has_a_side: ClassVar[bool] = True
+
+    @property
+    def among_others(self) -> Mechanism:
+        """The same of a key that others hold too."""
+        if isinstance(self.noise, Continuous):
+            return replace(self.noise, rate=self.rate, removing=self.removing)
+        return self.noise if self.rate == 1 else Sampled(self.noise, self.rate, self.removing)
 
 
 # -- from the fields of a certificate -------------------------------------------------------------

@@ -356,11 +356,10 @@ class Stream(Family):
         if isinstance(self.noise, Fraction):
             return [self._gaussian(self.noise, most)]
         self.matrix.shifts(())  # of whole numbers?
-        square, certain = math.floor(most) * self._reach.largest_square, Fraction(1)
+        square = math.floor(most) * self._reach.largest_square
         farthest = distance(self.noise, square)
-        ways: list[Parts] = [
-            ((Continuous("gaussian", certain, farthest, self.neighbours, certain), 1),)
-        ]
+        gaussian = Continuous("gaussian", Fraction(1), farthest, self.neighbours)
+        ways: list[Parts] = [((gaussian, 1),)]
         if isinstance(self.noise, DiscreteGaussian):
             ways.append(((Curve(square / (2 * self.noise.sigma2), None), 1),))
         return ways
@@ -393,10 +392,7 @@ class Stream(Family):
         if not square:
             raise OpenError("nothing is moved")
         scale = sigma**2 / (square * self.l2**2)
-        gaussian = Continuous(
-            "gaussian", scale, Fraction(1), self.neighbours, Fraction(1), root=True
-        )
-        return ((gaussian, 1),)
+        return ((Continuous("gaussian", scale, Fraction(1), self.neighbours, root=True), 1),)
 
 
 # -- from the fields of a certificate -------------------------------------------------------------
