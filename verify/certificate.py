@@ -70,8 +70,8 @@ from .checker import SECONDS, Outcome, check, made
 from .checker.canonical import DIGEST, digest, loaded
 from .checker.closed import WIDE
 from .checker.composition import NO_LATTICE
-from .checker.protocol import COVERING
-from .checker.reading import FORMAT, SECOND, read_protocol
+from .checker.protocol import COVERING, read_protocol
+from .checker.reading import FORMAT, SECOND
 from .checker.reading import read as _read_fields
 from .checker.shape import CertificateError
 from .fields import (

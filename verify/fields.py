@@ -33,7 +33,7 @@ from ..mechanisms.sampling.guaranteed import Guaranteed
 from ..mechanisms.selection.key_names import KeyNames, Optimal
 from ..mechanisms.selection.threshold import Thresholded
 from ..protocols.aggregation import Masking
-from .checker.reading import LAWS
+from .checker.laws import LAWS
 
 Fields: TypeAlias = dict[str, Any]
 _MOST_SHUFFLED = 5  # values of a table whose pairs the checker compares

@@ -18,8 +18,8 @@ from . import SECONDS, Outcome, check
 from .canonical import loaded
 from .deadline import OutOfTimeError, time_limit
 from .expected import Expected, claim_fields, difference, spec_fields
+from .mechanisms import NEIGHBOURS
 from .reading import VERDICTS, read
-from .scenarios import NEIGHBOURS
 from .schema import schema_text
 from .shape import CertificateError
 from .words import UNPROVED, described

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from functools import lru_cache
 from threading import RLock
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 from mpmath import iv
 
@@ -22,6 +22,7 @@ Interval: TypeAlias = Any  # an `iv.mpf`; mpmath has no types
 End: TypeAlias = Fraction | float  # of floats only the infinity
 Enclosure: TypeAlias = tuple[End, End]
 _Held = TypeVar("_Held")
+_Key = TypeVar("_Key")
 INFINITY = math.inf
 _LARGEST_EXPONENT = 1 << 20
 _ONE_THREAD = RLock()  # another's precision would be taken for that of what is rounded here
@@ -139,6 +140,15 @@ def total(terms: Iterable[Interval]) -> Interval:
     for term in terms:
         check_time()
         found += term
+    return found
+
+
+def gathered(parts: Iterable[tuple[_Key, _Held]]) -> dict[_Key, _Held]:
+    """The sum of all that stands under each key, in the order in which keys come."""
+    found: dict[_Key, _Held] = {}
+    for key, part in parts:
+        check_time()
+        found[key] = cast("Any", found[key]) + part if key in found else part
     return found
 
 

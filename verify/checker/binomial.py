@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from mpmath import iv
 
 from .arithmetic import Interval, OpenError, certainly, exp, hull, interval, log, total, upper
 from .deadline import check_time
-from .noise import Noise
-from .pmf import FARTHEST, Pmf, reach_where
+from .noise import Logarithm, Noise
+from .pmf import FARTHEST, Pmf, geometric, reach_where
+from .shape import below_one, number, plainly
 
 _FEW = 500  # trials of which all outcomes are listed
-
-
-@dataclass(frozen=True)
-class Logarithm:
-    """factor * log(argument)."""
-
-    factor: Fraction
-    argument: Fraction
 
 
 @dataclass(frozen=True)
@@ -76,17 +71,18 @@ class Binomial(Noise):
             left.append(left[-1] * x / (odds * (n - x + 1)))
         beyond = iv.mpf(0)
         if high < n:  # the ratios fall: geometric
-            beyond = _geometric(right[-1], odds * (n - high) / (high + 1))
+            beyond = upper(right[-1] * geometric(odds * (n - high) / (high + 1)))
         if low > 0:
-            below = _geometric(left[-1], low / (odds * (n - low + 1)))
+            below = upper(left[-1] * geometric(low / (odds * (n - low + 1))))
             beyond = below if certainly(below > beyond) else beyond
         weights = [*reversed(left[1:]), *right]
         top = 1 / (total(weights) + hull(iv.mpf(0), 2 * beyond))
         return Pmf(low, [weight * top for weight in weights], upper(beyond * top))
 
 
-def _geometric(last: Interval, ratio: Interval) -> Interval:
-    """Bound last (ratio + ratio^2 + ...)."""
-    if not certainly(ratio < 1):
-        raise OpenError("the tail is not yet geometric")
-    return upper(last * ratio / (1 - ratio))
+def read_chance(fields: Mapping[str, Any], name: str) -> Fraction | Logarithm:
+    """Read a probability: a number, or {factor, log}."""
+    if not isinstance(fields[name], dict):
+        return below_one(fields, name)
+    read = plainly(name, Logarithm, "", factor=number(), log=number(least=1))
+    return read(fields[name])

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from typing import TypeVar
 
 from mpmath import iv
@@ -26,6 +27,7 @@ from .arithmetic import (
     End,
     Interval,
     OpenError,
+    gathered,
     interval,
     log,
     middle,
@@ -35,7 +37,6 @@ from .arithmetic import (
 from .binomial import Binomial
 from .cells import Points, Range, off_lattice, on_lattice
 from .continuous import cells
-from .deadline import check_time
 from .divergences import Listed, alone, as_listed, listings, two_way
 from .grid import Grid, Sum
 from .laws import FiniteLaw
@@ -88,9 +89,7 @@ def profile(
     """
     if not uses:
         return Profile.of(lambda level: (Fraction(0), Fraction(0)))
-    merged: dict[Mechanism, int] = {}
-    for mechanism, times in uses:
-        merged[mechanism] = merged.get(mechanism, 0) + times
+    merged = gathered(uses)
     count = sum(merged.values())
     size = goal.denominator.bit_length() - goal.numerator.bit_length()
     bits = size + _SPARE + 40 + 2 * count.bit_length() + math.ceil(1.5 * float(largest))
@@ -157,13 +156,8 @@ def _listed(uses: Uses) -> Listed | None:
         for _ in range(times):
             if len(one) * len(masses) > _MOST_PRODUCTS:
                 return None
-            found: dict[Fraction, Fraction] = {}
-            for change, p in one.items():
-                for ratio, mass in masses.items():
-                    check_time()
-                    both = ratio * change
-                    found[both] = found.get(both, Fraction(0)) + mass * p
-            masses = found
+            both = product(one.items(), masses.items())
+            masses = gathered((ratio * change, mass * p) for (change, p), (ratio, mass) in both)
             if len(masses) > _MOST_LISTED:
                 return None
     # where P = 0 < Q: what Q has besides
@@ -176,12 +170,7 @@ def _listed(uses: Uses) -> Listed | None:
 def _ratios(mechanism: Mechanism) -> dict[Fraction, Fraction]:
     """P of each value of Q/P."""
     assert isinstance(mechanism, TwoLaws)
-    found: dict[Fraction, Fraction] = {}
-    for p, q in zip(mechanism.p, mechanism.q, strict=True):
-        if p:
-            check_time()
-            found[q / p] = found.get(q / p, Fraction(0)) + p
-    return found
+    return gathered((q / p, p) for p, q in zip(mechanism.p, mechanism.q, strict=True) if p)
 
 
 def _size(masses: dict[Fraction, Fraction]) -> int:
@@ -201,8 +190,7 @@ def _pairs(
         listed = [Listed(p, q, rest, rest_q, level=level)]
         return listed, listed
     if isinstance(mechanism, Key) and isinstance(mechanism.noise, Continuous):
-        noise = replace(mechanism.noise, rate=mechanism.rate, removing=mechanism.removing)
-        either = [alone(mechanism), *_pairs(noise, tail, full, step)[0]]
+        either = [alone(mechanism), *_pairs(mechanism.among_others, tail, full, step)[0]]
         return either, either
     if isinstance(mechanism, FixedSize) and isinstance(mechanism.mechanism, Continuous):
         attained, _ = _pairs(mechanism.attained, tail, full, step)

@@ -23,6 +23,7 @@ from .arithmetic import (
     at_least,
     certainly,
     exp,
+    gathered,
     hull,
     interval,
     log,
@@ -256,10 +257,9 @@ def listings(
         found = mechanism.attained(), mechanism.dominating()
         return Pairs(*([_of(one, mechanism.removing) for one in side] for side in found))
     if isinstance(mechanism, Key):
-        plain = Pairs((), ())
+        either = [alone(mechanism)]
         if isinstance(mechanism.noise, Additive):
-            plain = _of_key(mechanism, listings(mechanism.noise, bits, order, full))
-        either = [alone(mechanism), *plain.attained]
+            either += listings(mechanism.among_others, bits, order, full).attained
         return Pairs(either, either)
     if not isinstance(mechanism, Additive):
         raise OpenError("outcomes of continuous noise and of vectors cannot be listed")
@@ -306,14 +306,6 @@ def alone(key: Key) -> Listed:
     if key.rate == 1:
         return one
     return (_mixture_first if key.removing else _mixture_last)(one, interval(key.rate))
-
-
-def _of_key(key: Key, plain: Pairs) -> Pairs:
-    """A key that others hold too."""
-    if key.rate == 1:
-        return plain
-    assert isinstance(key.noise, Additive)
-    return _sampled(Sampled(key.noise, key.rate, key.removing), plain)
 
 
 def _of(one: Outcomes, removing: bool) -> Listed:
@@ -429,11 +421,8 @@ def _response(mechanism: Response) -> Listed:
 
 def _finite(law: FiniteLaw, shift: int, modulus: int | None) -> Pairs:
     def seen(moved: int) -> dict[int, Fraction]:
-        found: dict[int, Fraction] = {}
-        for x, mass in zip(law.outcomes, law.masses, strict=True):
-            y = x + moved if modulus is None else (x + moved) % modulus
-            found[y] = found.get(y, Fraction(0)) + mass
-        return found
+        places = (x + moved if modulus is None else (x + moved) % modulus for x in law.outcomes)
+        return gathered(zip(places, law.masses, strict=True))
 
     if shift * len(law.outcomes) > _MOST_LISTED:
         raise OpenError("too many outcomes and shifts to list")
@@ -527,11 +516,7 @@ def _summed(law: SymmetricLaw, reach: int, bits: int) -> Pmf:
 
 def _folded(pmf: Pmf, modulus: int) -> dict[int, Interval]:
     """The masses listed of each residue."""
-    found: dict[int, Interval] = {}
-    for x, mass in enumerate(pmf.masses, start=pmf.low):
-        check_time()
-        found[x % modulus] = found.get(x % modulus, iv.mpf(0)) + mass
-    return found
+    return gathered((x % modulus, mass) for x, mass in enumerate(pmf.masses, start=pmf.low))
 
 
 def _wrapped(folded: dict[int, Interval], outside: Interval, shift: int, modulus: int) -> Listed:

@@ -7,28 +7,21 @@ which hands over what they stand for.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from .arithmetic import root_below
+from .arithmetic import gathered, root_below
 from .implied import implies
-from .mechanisms import Mechanism
+from .laws import LAWS
+from .mechanisms import NEIGHBOURS
 from .notions import NOTIONS
 from .reading import VERDICTS, Statement, read_claim, read_use
-from .scenarios import NEIGHBOURS, neighbours_of
+from .scenarios import neighbours_of
 from .shape import LONGEST_TEXT, CertificateError, read_number, shown
 
-_LAWS = {
-    "discrete-laplace": ("scale",),
-    "polya-difference": ("shape", "scale"),
-    "skellam": ("variance",),
-    "discrete-gaussian": ("sigma2",),
-    "discrete-gaussian-sum": ("count", "sigma2"),
-    "binomial": ("trials", "probability"),
-}
+_LAWS = [name for name in LAWS if name != "finite"]
 _NORMS = ("l2", "l1", "linf", "dimension")
 _LARGEST = 10**40  # and the least is its inverse
 _DECIMAL = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
@@ -72,7 +65,7 @@ def spec_fields(text: str) -> dict[str, Any]:
         if "rho" in values and name == "discrete-gaussian":
             norm = vector.get("l2") if vector.get("kind") == "vector" else None
             values["sigma2"] = _spread(values, norm if vector else sensitivity)
-        if "sigma" in values and "sigma2" in _LAWS[name]:
+        if "sigma" in values and name.startswith("discrete-gaussian"):
             values["sigma2"] = str(_positive(values.pop("sigma"), "sigma") ** 2)
         mechanism = {
             **(vector or {"kind": "additive", "sensitivity": sensitivity}),
@@ -222,8 +215,8 @@ ANYTHING = Expected()
 
 def difference(statement: Statement, expected: Expected) -> str | None:
     """How the certificate is of something else; None where it is what was expected."""
-    wanted = _counted(read_use(dict(each)) for each in expected.uses)
-    if wanted and wanted != _counted(statement.uses):
+    wanted = gathered(read_use(dict(each)) for each in expected.uses)
+    if wanted and wanted != gathered(statement.uses):
         return "it is of other releases than expected"
     found = neighbours_of(statement.uses)
     if expected.neighbours is not None and found != {expected.neighbours}:
@@ -239,11 +232,3 @@ def difference(statement: Statement, expected: Expected) -> str | None:
         if verdict == "REFUTED" and not implies(asked, held):
             return "it is of another claim, which is not known to follow from the one expected"
     return None
-
-
-def _counted(uses: Iterable[tuple[Mechanism, int]]) -> Counter[Mechanism]:
-    """How often each mechanism is used."""
-    found: Counter[Mechanism] = Counter()
-    for mechanism, times in uses:
-        found[mechanism] += times
-    return found

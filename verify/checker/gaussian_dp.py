@@ -24,7 +24,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
 from functools import singledispatch
-from itertools import accumulate
 
 from mpmath import iv
 
@@ -40,6 +39,7 @@ from .arithmetic import (
     root_below,
 )
 from .divergences import pure, renyi
+from .keys import tails
 from .laws import DiscreteGaussian, DiscreteLaplace, Skellam
 from .mechanisms import (
     Additive,
@@ -53,7 +53,6 @@ from .mechanisms import (
     TwoLaws,
 )
 from .normal import quantile
-from .pmf import reach_where
 from .scenarios import Uses
 
 _FARTHEST_SHIFT = 64
@@ -146,7 +145,7 @@ def _(one: Additive) -> Enclosure:
     if not d:
         return Fraction(0), Fraction(0)
     last = (3 * d + 1) // 2
-    steps = [(Fraction(0), Fraction(0)), *(quantile(tail) for tail in _tails(law, last))]
+    steps = [(Fraction(0), Fraction(0)), *(quantile(tail) for tail in tails(law, 1, last, iv.prec))]
     windows = [_window(steps, k, d) for k in range(d // 2 + 1, last + 1)]
     low, high = max(low for low, _ in windows), max(high for _, high in windows)
     return (low if one.modulus is None else Fraction(0)), high
@@ -158,15 +157,6 @@ def _window(
     """t(k) - t(k-d)."""
     (low, high), other = steps[k], steps[abs(d + 1 - k) if k <= d else k - d]
     return (low + other[0], high + other[1]) if k <= d else (low - other[1], high - other[0])
-
-
-def _tails(law: DiscreteGaussian | DiscreteLaplace | Skellam, last: int) -> list[Interval]:
-    """P(X >= k) for k = 1, ..., last."""
-    enough = 0.75 * iv.prec + 20
-    reach = max(reach_where(lambda k: law.rough(k) > enough), last + 1)
-    pmf = law.pmf(reach)
-    inner = accumulate((pmf.at(k) for k in range(1, last)), initial=iv.mpf(0))
-    return [(1 - pmf.at(0)) / 2 - mass for mass in inner]
 
 
 def _twice(tail: Interval) -> Enclosure:

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .arithmetic import INFINITY, End, exp, interval, log, value
-from .mechanisms import Continuous, Curve, Family, Parts
-from .shape import number_text, read_choice, read_fields, read_number
+from .mechanisms import NEIGHBOURS, Continuous, Curve, Family, Parts
+from .shape import number, number_text, read_choice, read_fields, read_number
 
 _TRIED = 24
 
@@ -30,7 +30,7 @@ class Guaranteed(Family):
     curve: Curve
     neighbours: str = "replace"
 
-    def said(self) -> str:
+    def described(self) -> str:
         bound, order = number_text(self.curve.bound), self.curve.order
         held = f"rho = {bound}" if order is None else f"({number_text(order)}, {bound})-Rényi DP"
         return f"anything of which it is known that {held} holds"
@@ -41,8 +41,7 @@ class Guaranteed(Family):
     def below(self, hint: Sequence[int] = ()) -> Sequence[Parts]:
         bound, order = self.curve.bound, self.curve.order
         scale = 1 / (2 * bound) if order is None else order / (2 * bound)
-        one = Fraction(1)
-        return [((Continuous("gaussian", scale, one, self.neighbours, one, root=True), 1),)]
+        return [((Continuous("gaussian", scale, Fraction(1), self.neighbours, root=True), 1),)]
 
 
 def read_guarantee(data: object) -> Guaranteed:
@@ -53,11 +52,8 @@ def read_guarantee(data: object) -> Guaranteed:
     kind = read_choice(claim, "kind", names, "claim of a guarantee must be zcdp or rdp")
     held = read_fields(claim, "claim", "kind", *names[kind])
     bound = read_number(held[names[kind][-1]], "a guarantee", above=Fraction(0), at_most=10**4)
-    order = None
-    if kind == "rdp":
-        order = read_number(held["order"], "order", above=Fraction(1), at_most=10**4)
-    neighbours = read_choice(fields, "neighbours", ("replace", "add-remove"))
-    return Guaranteed(Curve(bound, order), neighbours)
+    order = number(above=Fraction(1), at_most=10**4)(held, "order") if kind == "rdp" else None
+    return Guaranteed(Curve(bound, order), read_choice(fields, "neighbours", NEIGHBOURS))
 
 
 def delta_at_most(level: End, renyi: Callable[[Fraction], End], most: Fraction) -> End:

@@ -53,6 +53,7 @@ from .laws import DiscreteLaplace, SymmetricLaw
 from .mechanisms import Additive, Continuous, Family, Finite, Key, Outcomes, Parts, Response
 from .normal import cdf
 from .pmf import FARTHEST, reach_where
+from .shape import number_text, taking_part
 
 _Chance: TypeAlias = tuple[Interval, Interval]  # that a key is told, and that it is not
 _Pair: TypeAlias = tuple[_Chance, _Chance]
@@ -67,17 +68,17 @@ def seen(key: Key) -> Interval:
     noise, short = key.noise, key.unseen
     if isinstance(noise, Additive):
         assert isinstance(noise.law, SymmetricLaw)
-        return _tails(noise.law, int(short), int(short), iv.prec)[0]
+        return tails(noise.law, int(short), int(short), iv.prec)[0]
     if noise.is_gaussian:
         return cdf(-interval(short / noise.sensitivity) / noise.size())
     return exp(interval(-short / noise.scale)) / 2
 
 
 @lru_cache(maxsize=16)
-def _tails(law: SymmetricLaw, first: int, last: int, bits: int) -> list[Interval]:
+def tails(law: SymmetricLaw, first: int, last: int, bits: int) -> list[Interval]:
     """P(Z >= k), first <= k <= last, with small relative errors for k >= 0."""
     if first < 0:  # P(Z >= -k) = 1 - P(Z >= k + 1)
-        high = _tails(law, 0, max(1 - first, last), bits)
+        high = tails(law, 0, max(1 - first, last), bits)
         return [high[k] if k >= 0 else 1 - high[1 - k] for k in range(first, last + 1)]
     if isinstance(law, DiscreteLaplace):
         beta = law.beta()
@@ -132,6 +133,13 @@ class Thresholded(Family):
     neighbours = "add-remove"
     has_a_side = True
 
+    def described(self) -> str:
+        told = "which of them reach" if self.names else "each told where it reaches"
+        return (
+            f"counts of keys, a user in {self.keys:,} of them, each {self.noise.described()}; "
+            f"{told} {number_text(self.threshold)}{taking_part(self.rate)}"
+        )
+
     def above(self) -> Sequence[Parts]:
         counts = ((self._key(), self.keys),)
         exact = not self.names or isinstance(self.noise, Additive)
@@ -174,9 +182,9 @@ class Thresholded(Family):
             counts = range(1, last - step + 1)
         if len(counts) > _MOST_COUNTS or last > FARTHEST:
             raise OpenError("the counts that matter are too many to list")
-        tails = _tails(law, threshold - last, threshold - 1, iv.prec)[::-1]
-        others = _tails(law, 2 - threshold, last - threshold + 1, iv.prec)
-        told = [nothing, *zip(tails, others, strict=True)]
+        above = tails(law, threshold - last, threshold - 1, iv.prec)[::-1]
+        others = tails(law, 2 - threshold, last - threshold + 1, iv.prec)
+        told = [nothing, *zip(above, others, strict=True)]
         pairs = _moved(told, (0, *counts), step, threshold - (step + 1) // 2)
         return pairs, None if isinstance(law, DiscreteLaplace) else told[-1]
 
@@ -191,6 +199,12 @@ class Optimal(Family):
 
     neighbours = "add-remove"
     has_a_side = True
+
+    def described(self) -> str:
+        return (
+            f"the names of keys by the optimal rule, a user in {self.keys:,} of them, each of "
+            f"epsilon {number_text(self.epsilon)} and delta {number_text(self.delta)}"
+        )
 
     def above(self) -> Sequence[Parts]:
         return [((Response(self.epsilon, self.delta), self.keys),), *self.below()]

@@ -33,11 +33,12 @@ from .arithmetic import (
     upper,
     value,
 )
-from .binomial import Binomial
+from .binomial import Binomial, read_chance
 from .closed import WIDE, dual_rest, gaussian_sum_renyi, skellam_renyi_at_least
 from .deadline import check_time
 from .noise import Lattice, Noise
-from .pmf import FARTHEST, Pmf
+from .pmf import FARTHEST, Pmf, geometric
+from .shape import held, masses, number, one_of, outcomes, plainly, read_whole, whole
 
 _SMOOTH = Fraction(1, 10**9)  # w is constant up to this
 _LONGEST_RECURRENCE = 600_000
@@ -103,7 +104,7 @@ class RatioLaw(SymmetricLaw):
         for ratio in self.ratios(reach):
             check_time()
             masses.append(masses[-1] * ratio)
-        beyond = upper(masses[-1] * _geometric(self.later(masses[-1] / masses[-2])))
+        beyond = upper(masses[-1] * geometric(self.later(masses[-1] / masses[-2])))
         top = 1 / (1 + 2 * (total(masses[1:]) + hull(iv.mpf(0), beyond)))
         half = [mass * top for mass in masses]
         return Pmf(-reach, [*reversed(half[1:]), *half], upper(beyond * top))
@@ -114,14 +115,7 @@ class RatioLaw(SymmetricLaw):
         here = pmf.at(last) * exp(above * log(pmf.at(last) / pmf.at(last + shift)))
         growth = exp(above * log(self.flattening(last, shift)))
         ratio = self.later(pmf.at(last + 1) / pmf.at(last))
-        return upper(here * _geometric(ratio * growth))
-
-
-def _geometric(ratio: Interval) -> Interval:
-    """Bound ratio + ratio^2 + ... ."""
-    if not certainly(ratio < 1):
-        raise OpenError("the tail is not yet geometric")
-    return upper(ratio / (1 - ratio))
+        return upper(here * geometric(ratio * growth))
 
 
 @dataclass(frozen=True)
@@ -459,9 +453,40 @@ class FiniteLaw(Noise):
     outcomes: tuple[int, ...]
     masses: tuple[Fraction, ...]
 
+    def described(self) -> str:
+        return f"noise on {len(self.outcomes)} integers"
+
     def summed(self, count: int) -> Law | None:
         """As of the others."""
         return self if count == 1 else None
 
 
 Law = SymmetricLaw | Binomial | FiniteLaw
+
+
+# -- from the fields of a certificate -------------------------------------------------------------
+
+
+SIZE = number(above=Fraction(1, 10**10), at_most=10**16)
+_OUTCOME = partial(read_whole, name="outcomes", least=-(10**12), most=10**12)
+_SHAPE = number(above=Fraction(1, 10**21), at_most=10**16)
+
+
+def _discrete_laplace(data: object) -> DiscreteLaplace:
+    if "inverted-scale" not in held(data):
+        return plainly("law", DiscreteLaplace, "name", scale=SIZE)(data)
+    inverted = partial(DiscreteLaplace, inverted=True)
+    return plainly("law", inverted, "name", **{"inverted-scale": SIZE})(data)
+
+
+LAWS: dict[str, Callable[[object], Law]] = {
+    "finite": plainly("law", FiniteLaw, "name", outcomes=outcomes(_OUTCOME), masses=masses),
+    "discrete-laplace": _discrete_laplace,
+    "polya-difference": plainly("law", PolyaDifference, "name", shape=_SHAPE, scale=SIZE),
+    "skellam": plainly("law", Skellam, "name", variance=SIZE),
+    "discrete-gaussian": plainly("law", DiscreteGaussian, "name", sigma2=SIZE),
+    "discrete-gaussian-sum": plainly("law", DiscreteGaussianSum, "name", count=whole(1),
+        sigma2=SIZE),
+    "binomial": plainly("law", Binomial, "name", trials=whole(1), probability=read_chance),
+}  # fmt: skip
+read_law = one_of("name", LAWS, "law name is not known")

@@ -20,24 +20,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import chain, permutations, product
 from typing import Any
 
-from .arithmetic import Interval, OpenError, certainly, exp, interval, total
+from . import shape
+from .arithmetic import Interval, OpenError, certainly, exp, gathered, interval, total
 from .deadline import check_time
 from .mechanisms import Family, Finite, Mechanism, Outcomes, Parts, TwoLaws
-from .shape import (
-    CertificateError,
-    number,
-    number_text,
-    plainly,
-    read_choice,
-    read_fields,
-    read_list,
-    read_number,
-    read_whole,
-    whole,
-)
+from .shape import CertificateError, number_text
 
 _MOST_COMPARED = 200_000  # values squared times reports
 _MOST_SHUFFLED = 5  # values of a table
@@ -56,12 +46,7 @@ def weight(factor: Fraction | int, exponent: Fraction | int = 0) -> Weight:
 
 def added(weights: Iterable[Weight]) -> Weight:
     """Their sum."""
-    found: dict[Fraction, Fraction] = {}
-    for each in weights:
-        check_time()
-        for exponent, factor in each:
-            found[exponent] = found.get(exponent, Fraction(0)) + factor
-    return tuple(sorted(found.items()))
+    return tuple(sorted(gathered(chain.from_iterable(weights)).items()))
 
 
 def _power(one: Weight, count: int) -> Weight:
@@ -160,7 +145,7 @@ class Categories(Local):
     epsilon: Fraction
     categories: int
 
-    def said(self) -> str:
+    def described(self) -> str:
         return f"one of {self.categories:,} categories, {_odds(self.epsilon)} the true one"
 
     def rows(self) -> Sequence[Row]:
@@ -185,7 +170,7 @@ class Bits(Local):
     size: int | None = None  # how many bits there are, where that is stated
     flipped: bool = False  # 0 and 1 exchanged in reports
 
-    def said(self) -> str:
+    def described(self) -> str:
         on, off = (
             " e^".join(number_text(each) for each in reversed(odds[0]))
             for odds in (self.on, self.off)
@@ -236,7 +221,7 @@ class Subsets(Local):
     categories: int
     size: int
 
-    def said(self) -> str:
+    def described(self) -> str:
         held = f"{self.size:,} of {self.categories:,} categories"
         return f"{held}, {_odds(self.epsilon)} those that hold the true one"
 
@@ -265,7 +250,7 @@ class Hadamard(Local):
     epsilon: Fraction
     categories: int
 
-    def said(self) -> str:
+    def described(self) -> str:
         epsilon = number_text(self.epsilon)
         return f"Hadamard response of {self.categories:,} categories (epsilon {epsilon})"
 
@@ -295,7 +280,7 @@ class Table(Local):
 
     table: tuple[tuple[Weight, ...], ...]
 
-    def said(self) -> str:
+    def described(self) -> str:
         return f"a table of {len(self.table[0]):,} reports of {len(self.table):,} values"
 
     def attained(self) -> Sequence[Outcomes]:
@@ -327,7 +312,7 @@ class Reports(Family):
     reports: int
     size: int | None = None  # how many bits there are, where that is stated
 
-    def said(self) -> str:
+    def described(self) -> str:
         p, q, wrong = map(number_text, (self.p, self.q, self.half))
         return (
             f"{self.reports:,} answers about {_many(self.size)}bits of which a value sets "
@@ -348,6 +333,10 @@ class Reports(Family):
         return [tuple((way, self.hashes) for way in ways)]
 
 
+def _many(size: int | None) -> str:
+    return "" if size is None else f"{size:,} "
+
+
 def _odds(epsilon: Fraction) -> str:
     return f"e^{number_text(epsilon)} times as often"
 
@@ -355,58 +344,52 @@ def _odds(epsilon: Fraction) -> str:
 # -- from the fields of a certificate -------------------------------------------------------------
 
 
-_EPSILON = number(at_most=10**4)
+_EPSILON = shape.number(at_most=10**4)
 
 
-def _subsets(data: object) -> Mechanism:
-    fields = read_fields(data, "subset-selection", "kind", "epsilon", "categories", "size")
-    categories = read_whole(fields["categories"], "categories", 2, 4096)
-    size = read_whole(fields["size"], "size", 1, categories - 1)
-    return Subsets(_EPSILON(fields, "epsilon"), categories, size)
+def _size(fields: Fields, name: str) -> int:
+    return shape.read_whole(fields[name], name, 2 * _HASHES(fields, "hashes"), _MOST_BITS)
+
+
+_HASHES = shape.whole(1, 32)
+_STATED = {"bits": _size, "flipped": shape.read_yes}  # not in older certificates
+
+
+def _subset(fields: Fields, name: str) -> int:
+    return shape.read_whole(fields[name], name, 1, _SUBSETS(fields, "categories") - 1)
+
+
+def _set(fields: Fields, name: str) -> Weight:
+    if not (found := _weight(fields[name])):
+        raise CertificateError("on and off must be above 0")
+    return found
 
 
 def _bits(data: object) -> Mechanism:
-    turned = ("flipped",) if isinstance(data, dict) and "flipped" in data else ()
-    fields = read_fields(data, "bits", "kind", "on", "off", "hashes", *_stated(data), *turned)
-    on, off = (_weight(fields[name]) for name in ("on", "off"))
-    if not on or not off:
-        raise CertificateError("on and off must be above 0")
-    hashes = read_whole(fields["hashes"], "hashes", 1, 32)
-    flipped = bool(turned) and read_choice(fields, "flipped", ("yes", "no")) == "yes"
-    return Bits(on, off, hashes, _size(fields, hashes), flipped)
-
-
-def _stated(data: object) -> tuple[str, ...]:
-    """Older certificates do not say how many bits there are."""
-    return ("bits",) if isinstance(data, dict) and "bits" in data else ()
-
-
-def _size(fields: Fields, hashes: int) -> int | None:
-    return read_whole(fields["bits"], "bits", 2 * hashes, _MOST_BITS) if "bits" in fields else None
-
-
-def _many(size: int | None) -> str:
-    return "" if size is None else f"{size:,} "
+    stated = {name: _STATED[name] for name in shape.named(data, *_STATED)}
+    readers = {"on": _set, "off": _set, "hashes": _HASHES, **stated}
+    found = shape.read_each(data, "bits", readers, "kind")
+    size, flipped = found.pop("bits", None), found.pop("flipped", False)
+    return Bits(**found, size=size, flipped=flipped)
 
 
 def _reports(data: object) -> Mechanism:
-    names = ("wrong", "p", "q")
-    fields = read_fields(data, "reports", "kind", *names, "hashes", "reports", *_stated(data))
-    wrong, p, q = (read_number(fields[name], name, at_most=1) for name in names)
-    hashes, reports = (
-        read_whole(fields[name], name, 1, most)
-        for name, most in (("hashes", 32), ("reports", 1000))
-    )
-    if max(x.denominator.bit_length() for x in (wrong, p, q)) * reports > _LONGEST:
+    readers = dict.fromkeys(("wrong", "p", "q"), shape.number(at_most=1))
+    readers |= {"hashes": _HASHES, "reports": shape.whole(1, 1000)}
+    readers |= dict.fromkeys(shape.named(data, "bits"), _size)
+    found = Reports(*shape.read_each(data, "reports", readers, "kind").values())
+    chances = (found.half, found.p, found.q)
+    if max(x.denominator.bit_length() for x in chances) * found.reports > _LONGEST:
         raise CertificateError("wrong, p and q need too long a common denominator")
-    return Reports(wrong, p, q, hashes, reports, _size(fields, hashes))
+    return found
 
 
 def _table(data: object) -> Mechanism:
-    rows = read_list(read_fields(data, "local-table", "kind", "rows")["rows"], "rows", 1000)
+    fields = shape.read_fields(data, "local-table", "kind", "rows")
+    rows = shape.read_list(fields["rows"], "rows", 1000)
     read: list[tuple[Weight, ...]] = []
     for row in rows:
-        listed = read_list(row, "a row", 4096)
+        listed = shape.read_list(row, "a row", 4096)
         if len(rows) ** 2 * len(listed) > _MOST_COMPARED:
             raise CertificateError("a table has too many values and reports to compare")
         read.append(tuple(added(map(_weight, _terms(entry))) for entry in listed))
@@ -416,25 +399,25 @@ def _table(data: object) -> Mechanism:
 
 
 def _terms(entry: object) -> Sequence[object]:
-    return read_list(entry, "an entry", 8) if isinstance(entry, list) else [entry]
+    return shape.read_list(entry, "an entry", 8) if isinstance(entry, list) else [entry]
 
 
 def _weight(data: object) -> Weight:
     """A number, or {factor, exponent}."""
     if not isinstance(data, dict):
-        return weight(read_number(data, "a weight", at_most=10**40))
-    fields = read_fields(data, "a weight", "factor", "exponent")
-    exponent = read_number(fields["exponent"], "exponent", least=-(10**4), at_most=10**4)
-    return weight(read_number(fields["factor"], "factor", at_most=10**40), exponent)
+        return weight(shape.read_number(data, "a weight", at_most=10**40))
+    factor, exponent = shape.number(at_most=10**40), shape.number(least=-(10**4), at_most=10**4)
+    return shape.plainly("a weight", weight, "", factor=factor, exponent=exponent)(data)
 
 
+_CATEGORIES, _SUBSETS = shape.whole(2, 10**9), shape.whole(2, 4096)
 READERS: dict[str, Callable[[object], Mechanism]] = {
-    "categories": plainly("categories", Categories, epsilon=_EPSILON, categories=whole(2, 10**9)),
-    "subset-selection": _subsets,
-    "hadamard-response": plainly(
-        "hadamard-response", Hadamard, epsilon=_EPSILON, categories=whole(2, 10**9)
-    ),
+    "categories": shape.plainly("categories", Categories, epsilon=_EPSILON, categories=_CATEGORIES),
+    "subset-selection": shape.plainly("subset-selection", Subsets, epsilon=_EPSILON,
+        categories=_SUBSETS, size=_subset),
+    "hadamard-response": shape.plainly("hadamard-response", Hadamard, epsilon=_EPSILON,
+        categories=_CATEGORIES),
     "bits": _bits,
     "reports": _reports,
     "local-table": _table,
-}
+}  # fmt: skip

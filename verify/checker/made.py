@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from .shape import CertificateError, held, read_fields, read_readable
+from .shape import CertificateError, named, read_fields, read_readable
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.A)  # UTC, to the second
 _LONGEST_NOTE, _LONGEST_NAME = 1000, 100  # characters
@@ -30,17 +30,12 @@ class Made:
 def read_made(fields: Mapping[str, Any]) -> Made:
     """Read the fields that the second version adds. Raises CertificateError for odd ones."""
     given = fields["made"]
-    when = ("at",) if "at" in held(given) else ()
-    made = read_fields(given, "made", "by", "version", *when)
+    made = read_fields(given, "made", "by", "version", *named(given, "at"))
     if not isinstance(fields["digest"], str) or not re.fullmatch("[0-9a-f]{64}", fields["digest"]):
         raise CertificateError("digest must be 64 hexadecimal digits, small letters")
     by, version = (read_readable(made[name], name, 1, _LONGEST_NAME) for name in ("by", "version"))
-    return Made(
-        by,
-        version,
-        _time(made["at"]) if when else "",
-        read_note(fields["note"]) if "note" in fields else "",
-    )
+    at = _time(made["at"]) if "at" in made else ""
+    return Made(by, version, at, read_note(fields["note"]) if "note" in fields else "")
 
 
 def read_note(text: object) -> str:

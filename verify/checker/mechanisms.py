@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, cast
+from functools import partial
+from typing import Any, ClassVar
 
 from mpmath import iv
 
+from . import shape
 from .arithmetic import INFINITY, End, Interval, interval, root_above
 from .binomial import Binomial
-from .laws import Law, SymmetricLaw
+from .laws import SIZE, Law, SymmetricLaw, read_law
 from .reach import Reach
-from .rounded import Rounded
+from .rounded import ROUNDINGS, Rounded
+from .shape import CertificateError, number_text, taking_part
+
+NEIGHBOURS = ("replace", "add-remove")
 
 
-class OneUse:
+def _reduced(modulus: int | None) -> str:
+    return "" if modulus is None else f", reduced mod {modulus}"
+
+
+class Mechanism:
     """What a use is among others (`scenarios`): by default it tells something, any way round."""
+
+    def described(self) -> str:
+        """In words."""
+        raise NotImplementedError
 
     @property
     def settled(self) -> Mechanism:
         """Without sampling that changes nothing, and as a pair of laws where it is one."""
-        return cast("Mechanism", self)
+        return self
 
     @property
     def tells(self) -> bool:
@@ -54,18 +67,23 @@ class OneUse:
     def turned(self) -> Mechanism:
         """The other way round, settled."""
         if self.is_symmetric:
-            return cast("Mechanism", self)
+            return self
         one: Any = self
-        return cast("Mechanism", replace(one, removing=not one.removing))
+        turned: Mechanism = replace(one, removing=not one.removing)
+        return turned
 
 
 @dataclass(frozen=True)
-class Additive(OneUse):
+class Additive(Mechanism):
     """An integer query of this sensitivity plus noise, seen mod `modulus` if given."""
 
     law: Law
     sensitivity: int
     modulus: int | None
+
+    def described(self) -> str:
+        noise = f"{self.law.described()}{_reduced(self.modulus)}"
+        return f"an integer query of sensitivity {self.sensitivity} plus {noise}"
 
     @property
     def shift(self) -> int:
@@ -86,11 +104,15 @@ class Additive(OneUse):
 
 
 @dataclass(frozen=True)
-class Response(OneUse):
+class Response(Mechanism):
     """Randomized response that with probability delta reveals its bit."""
 
     epsilon: Fraction
     delta: Fraction
+
+    def described(self) -> str:
+        revealed = f", revealed with probability {number_text(self.delta)}" if self.delta else ""
+        return f"randomized response (epsilon {number_text(self.epsilon)}){revealed}"
 
     @property
     def tells(self) -> bool:
@@ -98,7 +120,7 @@ class Response(OneUse):
 
 
 @dataclass(frozen=True)
-class TwoLaws(OneUse):
+class TwoLaws(Mechanism):
     """A user's own pair, P on one dataset and Q on the other, known up to misplaced mass `slack`.
 
     This way round: what it costs the other way round is another scenario (`scenarios`).
@@ -107,6 +129,10 @@ class TwoLaws(OneUse):
     p: tuple[Fraction, ...]
     q: tuple[Fraction, ...]
     slack: Fraction
+
+    def described(self) -> str:
+        slack = f", known up to slack {number_text(self.slack)}" if self.slack else ""
+        return f"two distributions on {len(self.p)} outcomes for two named datasets{slack}"
 
     @property
     def tells(self) -> bool:
@@ -127,7 +153,7 @@ class TwoLaws(OneUse):
 
 
 @dataclass(frozen=True)
-class Continuous(OneUse):
+class Continuous(Mechanism):
     """A real query of this sensitivity plus Gaussian or Laplace noise; each user takes part or not.
 
     rate: with what probability, independently; below 1 only where neighbours add or remove a user.
@@ -139,9 +165,16 @@ class Continuous(OneUse):
     scale: Fraction
     sensitivity: Fraction
     neighbours: str
-    rate: Fraction
+    rate: Fraction = Fraction(1)
     removing: bool = True
     root: bool = False
+
+    def described(self) -> str:
+        name, scale = ("Gaussian", "sigma") if self.is_gaussian else ("Laplace", "scale")
+        return (
+            f"a real query of sensitivity {number_text(self.sensitivity)} plus {name} noise "
+            f"({scale}{' squared' * self.root} {number_text(self.scale)}){taking_part(self.rate)}"
+        )
 
     @property
     def has_a_side(self) -> bool:
@@ -167,7 +200,7 @@ class Continuous(OneUse):
 
 
 @dataclass(frozen=True)
-class Sampled(OneUse):
+class Sampled(Mechanism):
     """A mechanism in which each user takes part with this probability, independently.
 
     Neighbours add or remove a user: P is then (1-q) Q + q P, of the mechanism's own P with and Q
@@ -179,6 +212,9 @@ class Sampled(OneUse):
     removing: bool = True
 
     neighbours: ClassVar[str] = "add-remove"
+
+    def described(self) -> str:
+        return self.mechanism.described() + taking_part(self.rate)
 
     @property
     def settled(self) -> Additive | Response | Sampled | TwoLaws:
@@ -201,7 +237,7 @@ class Sampled(OneUse):
 
 
 @dataclass(frozen=True)
-class FixedSize(OneUse):
+class FixedSize(Mechanism):
     """A mechanism on `size` of `population` users, all batches as likely.
 
     Neighbours replace one user's data. The mechanism is randomized response, or plain noise of a
@@ -213,6 +249,10 @@ class FixedSize(OneUse):
     population: int
 
     neighbours: ClassVar[str] = "replace"
+
+    def described(self) -> str:
+        batches = f"{self.size:,} of {self.population:,} users take part"
+        return f"{self.mechanism.described()}, {batches}, all batches as likely"
 
     @property
     def settled(self) -> Additive | Continuous | FixedSize | Response:
@@ -236,7 +276,7 @@ class FixedSize(OneUse):
 
 
 @dataclass(frozen=True)
-class Allocation(OneUse):
+class Allocation(Mechanism):
     """Steps of Gaussian noise, each user in `taken` of them: all such sets of steps are as likely.
 
     removing: this way round, P is the law with the user. The other way round is another scenario.
@@ -251,6 +291,13 @@ class Allocation(OneUse):
     neighbours: ClassVar[str] = "add-remove"
     has_a_side: ClassVar[bool] = True
 
+    def described(self) -> str:
+        return (
+            f"{self.steps:,} steps of a real query of sensitivity {number_text(self.sensitivity)} "
+            f"plus Gaussian noise (sigma {number_text(self.scale)}), each user taking part in "
+            f"{self.taken:,} of them, chosen at random"
+        )
+
     @property
     def noise(self) -> Fraction:
         """In units of the sensitivity."""
@@ -258,7 +305,7 @@ class Allocation(OneUse):
 
 
 @dataclass(frozen=True)
-class Vector(OneUse):
+class Vector(Mechanism):
     """Integers moved by a vector within reach, plus noise of one law in each, seen mod `modulus`.
 
     Rounded: by what a real vector is rounded to. The law is symmetric, about 0 or half its trials,
@@ -273,6 +320,10 @@ class Vector(OneUse):
     rate: Fraction
 
     is_symmetric: ClassVar[bool] = True
+
+    def described(self) -> str:
+        coordinates = f"in every coordinate{_reduced(self.modulus)}{taking_part(self.rate)}"
+        return f"{self.reach.described()}, plus {self.law.described()} {coordinates}"
 
     @property
     def has_a_side(self) -> bool:
@@ -298,7 +349,7 @@ class Outcomes:
         return Outcomes(self.q, self.p)
 
 
-class Finite(OneUse):
+class Finite(Mechanism):
     """Known by pairs of laws on finitely many outcomes, among which neighbours choose.
 
     has_a_side: is it another scenario the other way round? Else both ways are among the pairs, or
@@ -314,10 +365,6 @@ class Finite(OneUse):
         """Of which the pure epsilon is the same, where it has no pairs itself."""
         return None
 
-    def said(self) -> str:
-        """In words."""
-        raise NotImplementedError
-
     def attained(self) -> Sequence[Outcomes]:
         """Pairs that some neighbours have; those that likely cost most first."""
         raise NotImplementedError
@@ -330,7 +377,7 @@ class Finite(OneUse):
 Parts = tuple[tuple["Mechanism", int], ...]
 
 
-class Family(OneUse):
+class Family(Mechanism):
     """Known by uses of other mechanisms; what follows may have several proofs, tried in turn.
 
     has_a_side: is its orientation fixed?
@@ -339,10 +386,6 @@ class Family(OneUse):
     neighbours: str = "replace"
     has_a_side: bool = False
     is_symmetric: bool = True
-
-    def said(self) -> str:
-        """In words."""
-        raise NotImplementedError
 
     def above(self) -> Sequence[Parts]:
         """Lists each of which dominates all that neighbours can do."""
@@ -354,7 +397,7 @@ class Family(OneUse):
 
 
 @dataclass(frozen=True)
-class Curve(OneUse):
+class Curve(Mechanism):
     """Of which it is known that D_a <= bound a at every order; or D_a <= bound up to one order."""
 
     bound: Fraction
@@ -368,7 +411,7 @@ class Curve(OneUse):
 
 
 @dataclass(frozen=True)
-class Key(OneUse):
+class Key(Mechanism):
     """A count told from a threshold on, which a user holds alone or with many others (`keys`).
 
     unseen: how far below the threshold her part of it ends. removing: P is the law with the user.
@@ -382,18 +425,93 @@ class Key(OneUse):
     neighbours: ClassVar[str] = "add-remove"
     has_a_side: ClassVar[bool] = True
 
+    @property
+    def among_others(self) -> Mechanism:
+        """The same of a key that others hold too."""
+        if isinstance(self.noise, Continuous):
+            return replace(self.noise, rate=self.rate, removing=self.removing)
+        return self.noise if self.rate == 1 else Sampled(self.noise, self.rate, self.removing)
 
-Mechanism = (
-    Additive
-    | Allocation
-    | Continuous
-    | FixedSize
-    | Response
-    | Sampled
-    | TwoLaws
-    | Vector
-    | Curve
-    | Family
-    | Finite
-    | Key
-)
+
+# -- from the fields of a certificate -------------------------------------------------------------
+
+
+MODULUS = shape.optional(shape.whole(1))
+DIMENSION = shape.whole(1, 10**15)
+RATE = shape.number(above=Fraction(0), at_most=1)
+_OUTCOME = partial(shape.read_readable, name="an outcome", least=0, most=shape.LONGEST_TEXT)
+_NORM = shape.optional(shape.number(least=1, at_most=10**30))
+
+
+def _rate(fields: Mapping[str, Any], name: str) -> Fraction:
+    rate: Fraction = RATE(fields, name)
+    if rate < 1 and fields["neighbours"] != "add-remove":
+        raise CertificateError("poisson below 1 needs the neighbours add-remove")
+    return rate
+
+
+def _noise(fields: Mapping[str, Any], name: str) -> Law:
+    """Of vectors."""
+    law: Law = read_law(fields, name)
+    fair = isinstance(law, Binomial) and law.is_fair
+    if not fair and not (isinstance(law, SymmetricLaw) and law.is_log_concave):
+        raise CertificateError("noise of vectors must be symmetric and log-concave")
+    return law
+
+
+def _beta(fields: Mapping[str, Any], name: str) -> Fraction | None:
+    if (fields[name] is not None) != (fields["rounding"] == "conditional"):
+        raise CertificateError("beta is of conditional rounding, and null of any other")
+    return None if fields[name] is None else shape.below_one(fields, name)
+
+
+def _continuous(data: object) -> Continuous:
+    root = "scale-squared" in shape.held(data)
+    wrong = "law of continuous noise must be gaussian, or laplace with a scale"
+    laws = ("gaussian",) if root else ("gaussian", "laplace")
+    scale = {"scale-squared" if root else "scale": SIZE}
+    noise = partial(Continuous, root=root)
+    law = shape.choice(*laws, wrong=wrong)
+    return shape.plainly("continuous", noise, law=law, **scale, sensitivity=SIZE, **_USERS)(data)
+
+
+def _allocation(scale: Fraction, sensitivity: Fraction, taken: int, steps: int) -> Allocation:
+    if taken > steps:
+        raise CertificateError("taken must be at most the steps")
+    return Allocation(scale, sensitivity, taken, steps)
+
+
+def _vector(law: Binomial | SymmetricLaw, *of: Any) -> Vector:
+    reach = Reach(*of[:4])
+    if not reach.is_bounded:
+        raise CertificateError("vectors must have l2, l1, or linf with dimension")
+    return Vector(law, reach, *of[4:])
+
+
+def _rounded(law: Binomial | SymmetricLaw, *of: Any) -> Vector:
+    reach = Rounded(*of[:4])
+    if reach.squared_bound < 1:
+        raise CertificateError("l2 must be large enough that not every vector is rounded to 0")
+    return Vector(law, reach, *of[4:])
+
+
+_USERS: dict[str, shape.Reader] = {"neighbours": shape.choice(*NEIGHBOURS), "poisson": _rate}
+READERS: dict[str, Callable[[object], Mechanism]] = {
+    "additive": shape.plainly("additive", Additive, law=read_law,
+        sensitivity=shape.whole(1, 10**9), modulus=MODULUS),
+    "randomized-response": shape.plainly("randomized-response", Response,
+        epsilon=shape.number(at_most=10**4), delta=shape.number(at_most=1)),
+    "pair": shape.plainly("pair", lambda _, *pair: TwoLaws(*pair),
+        outcomes=shape.outcomes(_OUTCOME), p=shape.masses, q=shape.masses,
+        slack=shape.number(at_most=1)),
+    "continuous": _continuous,
+    "allocation": shape.plainly("allocation", _allocation, scale=SIZE, sensitivity=SIZE,
+        taken=shape.whole(1, 10**7), steps=shape.whole(1, 10**7)),
+    "vector": shape.plainly("vector", _vector, law=_noise, l2=_NORM, l1=_NORM, linf=_NORM,
+        dimension=shape.optional(DIMENSION), modulus=MODULUS, **_USERS),
+    "rounded-vector": shape.plainly("rounded-vector", _rounded, law=_noise,
+        l2=shape.number(above=Fraction(0), at_most=10**30), dimension=DIMENSION,
+        rounding=shape.choice(*ROUNDINGS, wrong=f"rounding must be one of {', '.join(ROUNDINGS)}"),
+        beta=_beta, modulus=MODULUS, neighbours=shape.choice("add-remove",
+        wrong="rounding needs the neighbours add-remove"), poisson=RATE),
+}  # fmt: skip

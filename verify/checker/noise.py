@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from .arithmetic import Enclosure, Interval
+from .shape import number_text
 
 
 class Lattice(NamedTuple):
@@ -17,10 +19,34 @@ class Lattice(NamedTuple):
     origin: Fraction
 
 
+@dataclass(frozen=True)
+class Logarithm:
+    """factor * log(argument)."""
+
+    factor: Fraction
+    argument: Fraction
+
+
 class Noise:
     """By default nothing: then outcomes are listed."""
 
     ends: ClassVar[bool] = False  # is there an outcome that every shift makes impossible?
+
+    def described(self) -> str:
+        """In words: its name, and its numbers."""
+        one: Any = self
+        name = "".join(f" {c.lower()}" if c.isupper() else c for c in type(self).__name__)
+        numbers = []
+        for each in fields(one):
+            value = getattr(one, each.name)
+            if isinstance(value, bool):
+                numbers += [each.name] if value else []
+            elif isinstance(value, Logarithm):
+                argument = f"log({number_text(value.argument)})"
+                numbers.append(f"{each.name} {number_text(value.factor)} {argument}")
+            else:
+                numbers.append(f"{each.name} {number_text(Fraction(value))}")
+        return f"{name.strip()} noise ({', '.join(numbers)})"
 
     def renyi(self, shift: int, order: Fraction) -> Fraction | None:
         """D_a of (X + shift, X), exactly."""

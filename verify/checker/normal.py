@@ -78,8 +78,7 @@ def quantile(tail: Interval) -> tuple[Fraction, Fraction]:
     found = Fraction(near)
     for _ in range(_NEWTON):
         at = interval(found)
-        density = iv.exp(-(at**2) / 2) / iv.sqrt(2 * iv.pi)
-        found += middle((cdf(-at) - tail) / density)
+        found += middle((cdf(-at) - tail) / _density(at))
         found = Fraction(round(found * 2 ** (iv.prec + 8)), 2 ** (iv.prec + 8))
     gap = max(abs(found), Fraction(1, 2**20)) / 2 ** (iv.prec // 2)
     low, high = found - gap, found + gap

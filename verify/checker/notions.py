@@ -6,7 +6,7 @@ A kind of claim is one row of `NOTIONS`; whatever reads, describes and checks ce
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from typing import Protocol, TypeAlias
@@ -196,7 +196,7 @@ def _closed(uses: Uses) -> Callable[[End], Enclosure] | None:
     one, times = uses[0] if uses else (None, 0)
     if not (isinstance(one, Key) and isinstance(one.noise, Continuous)) or len(uses) + times > 2:
         return closed_profile(uses)
-    plain = closed_profile([(replace(one.noise, rate=one.rate, removing=one.removing), 1)])
+    plain = closed_profile([(one.among_others, 1)])
     assert plain is not None
     return lambda level: _largest([plain(level), divergences.alone(one).delta(level)])
 

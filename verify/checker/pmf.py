@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .arithmetic import Interval, OpenError
+from .arithmetic import Interval, OpenError, certainly, upper
 
 FARTHEST = 40_000  # outcomes on either side
 
@@ -42,3 +42,10 @@ def reach_where(enough: Callable[[int], bool]) -> int:
     if high > FARTHEST:
         raise OpenError("too many outcomes to sum")
     return high
+
+
+def geometric(ratio: Interval) -> Interval:
+    """Bound ratio + ratio^2 + ... ."""
+    if not certainly(ratio < 1):
+        raise OpenError("the tail is not yet geometric")
+    return upper(ratio / (1 - ratio))

@@ -26,10 +26,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .binomial import Binomial
-from .laws import (
-    Law,
-)
-from .mechanisms import Additive, Mechanism, Response
+from .laws import Law, read_law
+from .mechanisms import MODULUS, Additive, Mechanism, Response
+from .shape import Reader, choice, held, number, read_each, whole
 
 MASKS = ("mask-neighbours", "mask-threshold", "floor")
 TRUSTS = ("central", "distributed", "local", "shuffled")
@@ -99,3 +98,24 @@ def objection(
 def _is_shuffle(protocol: Protocol) -> bool:
     bits = protocol.precision == 1 and protocol.modulus is None
     return bits and isinstance(protocol.share, Binomial)
+
+
+_FIELDS: dict[str, Reader] = {
+    "users": whole(1),
+    "precision": whole(1),
+    "accuracy": whole(0),
+    "modulus": MODULUS,
+    "share": read_law,
+    "trust": choice(*TRUSTS, wrong=f"trust must be one of {', '.join(TRUSTS)}"),
+    "dropout": whole(0),
+    "collusion": whole(0),
+    "relaxation": number(at_most=10**4),
+}
+
+
+def read_protocol(data: object) -> Protocol:
+    """Read what a certificate says of the protocol, and of the masks if it names them."""
+    masked = MASKS if "floor" in held(data) else ()
+    found = read_each(data, "protocol", _FIELDS | dict.fromkeys(masked, whole(1)))
+    masks = tuple(found.pop(name) for name in masked)
+    return Protocol(**found, masks=masks)

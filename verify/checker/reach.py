@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from .shape import number_text
+
 
 @dataclass(frozen=True)
 class Reach:
@@ -21,6 +23,13 @@ class Reach:
     l1: Fraction | None = None
     linf: Fraction | None = None
     dimension: int | None = None
+
+    def described(self) -> str:
+        """In words."""
+        norms = (("L2", self.l2), ("L1", self.l1), ("Linf", self.linf))
+        bounds = [f"{number_text(most)} in {name}" for name, most in norms if most is not None]
+        where = "any dimension" if self.dimension is None else in_dimensions(self.dimension)
+        return f"integer vectors moved by at most {' and '.join(bounds)}, {where}"
 
     @property
     def is_bounded(self) -> bool:
@@ -96,3 +105,8 @@ class Reach:
         """What |v|_1 is at most but for l2."""
         within = self._count * self.farthest
         return within if self.l1 is None else min(within, math.floor(self.l1))
+
+
+def in_dimensions(count: int) -> str:
+    """How many, in words."""
+    return f"{count:,} dimension{'s' if count > 1 else ''}"

@@ -36,21 +36,26 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
+from typing import Any
 
-from .arithmetic import OpenError
+from . import shape
+from .arithmetic import OpenError, repeated
 from .blocks import Search, TooManyError
 from .deadline import check_time
-from .laws import DiscreteGaussian, Law
-from .mechanisms import Additive, Continuous, Curve, Family, Parts
+from .laws import SIZE, DiscreteGaussian, DiscreteGaussianSum, Law, Skellam, read_law
+from .mechanisms import DIMENSION, NEIGHBOURS, Additive, Continuous, Curve, Family, Parts
 from .reach import Reach
+from .shape import CertificateError, number_text
 from .unit import distance
 
 _BITS = 256
 _MOST_SPLIT = 300  # participations of which all splits are compared
 _MOST_TIMES = 20_000
 _MOST_PLACED = 5_000_000  # steps in intervals, of all patterns that are exactly apart
+_MOST_STEPS, _MOST_ROWS = 1 << 40, 512  # steps of trees, and rows of tables
+_LONGEST_ENTRY = 1100  # bits of a denominator: those of floats
 Bounds = tuple[Fraction, Fraction]
 
 
@@ -61,6 +66,13 @@ class Participation:
     times: int
     separation: int
     exactly: bool
+
+    def described(self) -> str:
+        """In words."""
+        if self.times == 1:
+            return "one of them"
+        exactly = "exactly" if self.exactly else "at least"
+        return f"at most {self.times:,} of them, {exactly} {self.separation:,} apart"
 
     def allows(self, pattern: Sequence[int], steps: int) -> bool:
         """May a user take part in these steps?"""
@@ -83,6 +95,10 @@ class Matrix:
 
     steps: int
 
+    def described(self) -> str:
+        """In words."""
+        raise NotImplementedError
+
     def square(self, who: Participation, pattern: Sequence[int]) -> Bounds:
         """From below by the steps of this pattern."""
         raise NotImplementedError
@@ -98,6 +114,10 @@ class Tree(Matrix):
 
     steps: int
     restart: int
+
+    def described(self) -> str:
+        anew = f" begun anew every {self.restart:,}" if self.restart < self.steps else ""
+        return f"a binary tree{anew}"
 
     def shifts(self, pattern: Sequence[int]) -> Mapping[int, int]:
         found: Counter[int] = Counter()
@@ -123,7 +143,7 @@ class Tree(Matrix):
         if times > _MOST_SPLIT:
             whole = sum(times * most for most in held)
             return Fraction(least), Fraction((who.exactly and self._worst(who)) or whole)
-        costs = [[0, 1]]
+        costs, join = [[0, 1]], partial(_joined, most=times)
         for most in held[1:]:
             joined = _joined(costs[-1], costs[-1], most)
             costs.append([m * m + c for m, c in enumerate(joined)])
@@ -131,13 +151,8 @@ class Tree(Matrix):
         def together(sizes: Mapping[int, int]) -> Sequence[int]:
             whole = [0]
             for level, number in sizes.items():
-                power = costs[level]
-                while number:
-                    if number & 1:
-                        whole = _joined(whole, power, times)
-                    number >>= 1
-                    if number:
-                        power = _joined(power, power, times)
+                if number:
+                    whole = join(whole, repeated(costs[level], number, join))
             return whole
 
         bound = max(together(sizes))
@@ -182,6 +197,9 @@ class Toeplitz(Matrix):
     steps: int
     terms: tuple[tuple[Fraction, Fraction], ...]
 
+    def described(self) -> str:
+        return "a BLT" if self.terms else "the root of prefix sums"
+
     def _coefficients(self, up: int) -> list[int]:
         """In units of 2^-_BITS, rounded down, or up."""
         found = [1 << _BITS]
@@ -219,6 +237,9 @@ class Table(Matrix):
     """Any lower-triangular matrix, row by row up to the diagonal."""
 
     rows: tuple[tuple[Fraction, ...], ...]
+
+    def described(self) -> str:
+        return "a table"
 
     @property
     def steps(self) -> int:  # type: ignore[override]
@@ -319,16 +340,26 @@ class Stream(Family):
     dimension: int | None
     neighbours: str = "replace"
 
+    def described(self) -> str:
+        if isinstance(self.noise, Fraction):
+            whole, noise = "", f"Gaussian noise (sigma {number_text(self.noise)})"
+        else:
+            whole, noise = "whole ", self.noise.described()
+        return (
+            f"a stream C x + z of {self.matrix.steps:,} steps, C {self.matrix.described()}, z "
+            f"{noise}, x moved by {whole}vectors of at most {number_text(self.l2)} in L2 in "
+            f"{self.who.described()}"
+        )
+
     def above(self) -> Sequence[Parts]:
         most = self._square(())[1]
         if isinstance(self.noise, Fraction):
             return [self._gaussian(self.noise, most)]
         self.matrix.shifts(())  # of whole numbers?
-        square, certain = math.floor(most) * self._reach.largest_square, Fraction(1)
+        square = math.floor(most) * self._reach.largest_square
         farthest = distance(self.noise, square)
-        ways: list[Parts] = [
-            ((Continuous("gaussian", certain, farthest, self.neighbours, certain), 1),)
-        ]
+        gaussian = Continuous("gaussian", Fraction(1), farthest, self.neighbours)
+        ways: list[Parts] = [((gaussian, 1),)]
         if isinstance(self.noise, DiscreteGaussian):
             ways.append(((Curve(square / (2 * self.noise.sigma2), None), 1),))
         return ways
@@ -361,7 +392,79 @@ class Stream(Family):
         if not square:
             raise OpenError("nothing is moved")
         scale = sigma**2 / (square * self.l2**2)
-        gaussian = Continuous(
-            "gaussian", scale, Fraction(1), self.neighbours, Fraction(1), root=True
+        return ((Continuous("gaussian", scale, Fraction(1), self.neighbours, root=True), 1),)
+
+
+# -- from the fields of a certificate -------------------------------------------------------------
+
+
+def _rows(fields: Mapping[str, Any], name: str) -> tuple[tuple[Fraction, ...], ...]:
+    listed = enumerate(shape.read_list(fields[name], name, _MOST_ROWS), start=1)
+    rows = tuple(tuple(map(_entry, shape.read_list(row, "a row", i))) for i, row in listed)
+    if any(len(row) != i for i, row in enumerate(rows, start=1)):
+        raise CertificateError("row i of a table must have i entries, up to the diagonal")
+    return rows
+
+
+def _entry(text: object) -> Fraction:
+    number = shape.read_number(text, "an entry", least=-(10**12), at_most=10**12)
+    if number.denominator.bit_length() > _LONGEST_ENTRY:
+        raise CertificateError("an entry has too long a denominator")
+    return number
+
+
+def _restart(fields: Mapping[str, Any], name: str) -> int:
+    return shape.read_whole(fields[name], name, 1, shape.read_whole(fields["steps"], "steps", 1))
+
+
+def _shares(fields: Mapping[str, Any], name: str) -> list[Fraction]:
+    return [
+        shape.read_number(each, name, at_most=1) for each in shape.read_list(fields[name], name, 64)
+    ]
+
+
+def _blt(steps: int, omega: list[Fraction], theta: list[Fraction]) -> Toeplitz:
+    if len(omega) != len(theta) or sum(omega) > 1:
+        raise CertificateError("omega and theta must be as many, the sum of omega at most 1")
+    return Toeplitz(steps, tuple(zip(omega, theta, strict=True)))
+
+
+_STEPS, _TREE_STEPS = shape.whole(1, 10**6), shape.whole(1, _MOST_STEPS)
+_MATRIX = shape.one_of(
+    "name",
+    {
+        "table": shape.plainly("matrix", Table, "name", rows=_rows),
+        "tree": shape.plainly("matrix", Tree, "name", steps=_TREE_STEPS, restart=_restart),
+        "sqrt-toeplitz": shape.plainly("matrix", partial(Toeplitz, terms=()), "name", steps=_STEPS),
+        "blt": shape.plainly("matrix", _blt, "name", steps=_STEPS, omega=_shares, theta=_shares),
+    },
+    "matrix name must be tree, table, sqrt-toeplitz or blt",
+)
+
+
+def _noise(fields: Mapping[str, Any], name: str) -> Fraction | Law:
+    if shape.held(fields[name]).get("name") == "gaussian":
+        return shape.plainly(name, Fraction, "name", sigma=SIZE)(fields[name])
+    law: Law = read_law(fields, name)
+    if not isinstance(law, DiscreteGaussian | DiscreteGaussianSum | Skellam):
+        raise CertificateError(
+            "noise of streams must be gaussian, discrete-gaussian(-sum) or skellam"
         )
-        return ((gaussian, 1),)
+    return law
+
+
+def _stream(
+    matrix: Matrix, times: int, separation: int, exactly: bool, l2: Fraction,
+    noise: Fraction | Law, dimension: int | None, neighbours: str,
+) -> Stream:  # fmt: skip
+    gaussian = isinstance(noise, Fraction)
+    if (gaussian and dimension) or (not gaussian and l2 < 1):
+        raise CertificateError("dimension is of noise on the integers, of which l2 is at least 1")
+    who = Participation(times, separation, exactly)
+    return Stream(matrix, who, l2, noise, dimension, neighbours)
+
+
+read_stream = shape.plainly("stream", _stream, matrix=_MATRIX,
+    participations=shape.whole(1, 10**5), separation=_TREE_STEPS,
+    fixed=shape.read_yes, l2=shape.number(above=Fraction(0), at_most=10**9), noise=_noise,
+    dimension=shape.optional(DIMENSION), neighbours=shape.choice(*NEIGHBOURS))  # fmt: skip

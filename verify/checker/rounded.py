@@ -35,7 +35,8 @@ from functools import cached_property
 from mpmath import iv
 
 from .arithmetic import floor, interval, log, precision, upper
-from .reach import Reach
+from .reach import Reach, in_dimensions
+from .shape import number_text
 
 ROUNDINGS = ("stochastic", "conditional", "nearest")
 _BITS = 400
@@ -52,6 +53,20 @@ class Rounded:
     dimension: int
     rounding: str
     beta: Fraction | None = None
+
+    def described(self) -> str:
+        """In words."""
+        found = "up or down at random without bias"
+        if self.beta is not None:
+            found += ", repeated until the norm is within a bound that is missed "
+            found += f"with probability at most {number_text(self.beta)}"
+        elif not self.is_random:
+            found = "to the nearest integer, halves up"
+        return (
+            f"integer vectors, a user's part of which is a real vector of at most "
+            f"{number_text(self.norm)} in L2, {in_dimensions(self.dimension)}, each coordinate "
+            f"rounded {found}: then of a squared L2 norm of at most {self.squared_bound:,}"
+        )
 
     @property
     def is_random(self) -> bool:

@@ -24,7 +24,6 @@ from .deadline import check_time
 from .mechanisms import Mechanism
 
 Uses = Sequence[tuple[Mechanism, int]]
-NEIGHBOURS = ("replace", "add-remove")
 
 
 def neighbours_of(uses: Uses) -> set[str]:

@@ -35,6 +35,8 @@ from mpmath import iv
 
 from .arithmetic import Interval, OpenError, exp, hull, interval, power
 from .deadline import check_time
+from .keys import tails
+from .laws import SIZE, DiscreteLaplace
 from .mechanisms import Family, Finite, Mechanism, Outcomes, Parts, Response, TwoLaws
 from .pmf import FARTHEST
 from .shape import below_one, number, number_text, plainly, read_yes, whole
@@ -60,7 +62,7 @@ class Exponential(Finite):
 
     epsilon: Fraction
 
-    def said(self) -> str:
+    def described(self) -> str:
         return (
             f"the exponential mechanism (losses within {number_text(self.epsilon)} of each other)"
         )
@@ -99,25 +101,22 @@ def _chance(first: Fraction, second: Fraction, below: _Times, above: _Times) -> 
 @lru_cache(maxsize=64)
 def _summed(first: Fraction, second: Fraction, below: _Times, above: _Times, bits: int) -> Interval:
     """P(all of some q + X < Y, all of some >= Y). first: scale of Y; second: of every X."""
-    b, c = exp(interval(-1 / first)), exp(interval(-1 / second))
+    b = exp(interval(-1 / first))
     far = max(abs(q) for q, _ in (*below, *above))
     reach = math.ceil((0.75 * bits + 20 + far / min(first, second)) * float(first)) + far
     if reach > FARTHEST:
         raise OpenError("too many outcomes to sum")
 
-    def tail(k: int) -> Interval:
-        """P(X >= k)."""
-        return power(c, k) / (1 + c) if k >= 0 else 1 - power(c, 1 - k) / (1 + c)
-
-    tails = {k: tail(k) for k in range(-reach - far - 1, reach + far + 2)}
+    most = reach + far + 1  # of all places; P(X >= k) of each
+    tail = dict(enumerate(tails(DiscreteLaplace(second), -most, most, bits), start=-most))
     found, mass = iv.mpf(0), (1 - b) / (1 + b) * power(b, reach)
     for t in range(-reach, reach + 1):
         check_time()
         seen = mass
         for q, count in below:
-            seen *= power(tails[q - t + 1], count)  # P(X < t - q) = P(X >= q - t + 1)
+            seen *= power(tail[q - t + 1], count)  # P(X < t - q) = P(X >= q - t + 1)
         for q, count in above:
-            seen *= power(tails[t - q], count)
+            seen *= power(tail[t - q], count)
         found += seen
         mass = mass / b if t < 0 else mass * b
     return found + hull(iv.mpf(0), 2 * power(b, reach + 1) / (1 + b))
@@ -131,7 +130,7 @@ class NoisyMax(Family):
     candidates: int
     monotone: bool
 
-    def said(self) -> str:
+    def described(self) -> str:
         return (
             f"report noisy max of {self.candidates:,} candidates, discrete Laplace noise (scale "
             f"{number_text(self.scale)}){', monotone scores' * self.monotone}"
@@ -161,7 +160,7 @@ class PermuteAndFlip(Family):
 
     epsilon: Fraction
 
-    def said(self) -> str:
+    def described(self) -> str:
         return f"permute and flip (epsilon {number_text(self.epsilon)})"
 
     def above(self) -> Sequence[Parts]:
@@ -196,7 +195,7 @@ class SparseVector(Family):
     share: Fraction
     variant: int
 
-    def said(self) -> str:
+    def described(self) -> str:
         return (
             f"the sparse vector technique, variant {self.variant} (epsilon "
             f"{number_text(self.epsilon)}, {self.answers:,} answers, "
@@ -249,20 +248,9 @@ _EPSILON = number(above=Fraction(0), at_most=1000)
 
 READERS: dict[str, Callable[[object], Mechanism]] = {
     "exponential": plainly("exponential", Exponential, epsilon=_EPSILON),
-    "noisy-max": plainly(
-        "noisy-max",
-        NoisyMax,
-        scale=number(above=Fraction(1, 10**10), at_most=10**16),
-        candidates=whole(2, 10**9),
-        monotone=read_yes,
-    ),
+    "noisy-max": plainly("noisy-max", NoisyMax, scale=SIZE, candidates=whole(2, 10**9),
+        monotone=read_yes),
     "permute-and-flip": plainly("permute-and-flip", PermuteAndFlip, epsilon=_EPSILON),
-    "sparse-vector": plainly(
-        "sparse-vector",
-        SparseVector,
-        epsilon=_EPSILON,
-        answers=whole(1, 10**6),
-        share=below_one,
-        variant=whole(1, 6),
-    ),
-}
+    "sparse-vector": plainly("sparse-vector", SparseVector, epsilon=_EPSILON,
+        answers=whole(1, 10**6), share=below_one, variant=whole(1, 6)),
+}  # fmt: skip

@@ -6,6 +6,7 @@ somebody else wrote takes long to read or much memory.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
@@ -18,6 +19,8 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d{1,4})?|-?\d+/\d+", re.A)
 _LARGEST = 10**100  # of any number that has no closer bound: far within what a float can hold
 LONGEST_TEXT = 4_000  # characters; Python itself reads no integers of more than 4,300 digits
 _DEEPEST = 8
+_MOST_OUTCOMES = 100_000
+_LONGEST_DENOMINATOR = 50_000  # bits, of all masses of a law together
 _MOST_PARTS = 400_000  # texts, numbers, lists and objects together
 _MOST_CHARACTERS = 20_000_000
 
@@ -99,18 +102,29 @@ def read_readable(text: object, name: str, least: int, most: int) -> str:
     return text
 
 
+def rounded_text(number: Fraction, digits: int, rounding: str | None = None) -> tuple[Decimal, str]:
+    """Rounded to so many digits, and how that is written."""
+    context = Context(prec=digits, rounding=rounding, Emax=MAX_EMAX, Emin=MIN_EMIN)
+    near = context.divide(Decimal(number.numerator), Decimal(number.denominator))
+    return near, format(near.normalize(context), "f" if -8 < near.adjusted() < 15 else "")
+
+
 def number_text(number: Fraction, digits: int = 17) -> str:
     """Exact where that is short, otherwise about, and marked so."""
     top, bottom = number.as_integer_ratio()
     short = max(abs(top), bottom) < 10**digits  # Python writes no integers of 4,301 digits
     if bottom == 1 and short:
         return str(top)
-    context = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)
-    near = context.divide(Decimal(top), Decimal(bottom))
+    near, text = rounded_text(number, digits)
     if Fraction(near) == number:
-        return format(near.normalize(context), "f" if -8 < near.adjusted() < 15 else "")
+        return text
     exact = str(number) if short else ""
     return exact if 0 < len(exact) <= digits else f"about {near:.{digits}g}"
+
+
+def taking_part(rate: Fraction) -> str:
+    """With which probability users do, in words; nothing of all of them."""
+    return "" if rate == 1 else f", each user taking part with probability {number_text(rate)}"
 
 
 def read_list(data: object, name: str, most: int) -> list[Any]:
@@ -124,14 +138,35 @@ Reader: TypeAlias = "Callable[[Mapping[str, Any], str], Any]"  # of an object's 
 _T = TypeVar("_T")
 
 
-def number(above: Fraction | None = None, at_most: int = _LARGEST) -> Reader:
+def number(above: Fraction | None = None, at_most: int = _LARGEST, least: int = 0) -> Reader:
     """How a number in this range is read."""
-    return lambda fields, name: read_number(fields[name], name, above=above, at_most=at_most)
+    return lambda fields, name: read_number(
+        fields[name], name, above=above, least=least, at_most=at_most
+    )
 
 
 def whole(least: int, most: int = 10**40) -> Reader:
     """How a whole number in this range is read."""
     return lambda fields, name: read_whole(fields[name], name, least, most)
+
+
+def choice(*allowed: str, wrong: str = "") -> Reader:
+    """How one of these names is read."""
+    return lambda fields, name: read_choice(fields, name, allowed, wrong)
+
+
+def optional(read_one: Reader) -> Reader:
+    """How null is read, or something else."""
+    return lambda fields, name: None if fields[name] is None else read_one(fields, name)
+
+
+def one_of(tag: str, readers: Mapping[str, Callable[[object], Any]], wrong: str) -> Reader:
+    """How an object is read whose tag says what it is."""
+
+    def read(fields: Mapping[str, Any], name: str) -> Any:
+        return readers[read_choice(fields[name], tag, readers, wrong)](fields[name])
+
+    return read
 
 
 def below_one(fields: Mapping[str, Any], name: str) -> Fraction:
@@ -148,15 +183,56 @@ def plainly(
     """How `what` is read, which has just these fields beside its tag and is made of them."""
 
     def read(data: object) -> _T:
-        held = read_fields(data, what, tag, *fields)
-        return made(*(read_one(held, name) for name, read_one in fields.items()))
+        return made(*read_each(data, what, fields, *filter(None, [tag])).values())
 
     return read
+
+
+def read_each(
+    data: object, what: str, readers: Mapping[str, Reader], *others: str
+) -> dict[str, Any]:
+    """Read an object of just these fields, each by its reader, and of others."""
+    held = read_fields(data, what, *others, *readers)
+    return {name: read_one(held, name) for name, read_one in readers.items()}
 
 
 def held(data: object) -> Mapping[str, Any]:
     """The fields of an object; none of anything else, which is refused where it is read."""
     return data if isinstance(data, dict) else {}
+
+
+def named(data: object, *names: str) -> tuple[str, ...]:
+    """Which of these fields an object has."""
+    return tuple(name for name in names if name in held(data))
+
+
+def outcomes(read_one: Callable[[object], Any]) -> Reader:
+    """How a list of outcomes is read, each of which stands there once."""
+
+    def read(fields: Mapping[str, Any], name: str) -> tuple[Any, ...]:
+        found = tuple(map(read_one, read_list(fields[name], name, _MOST_OUTCOMES)))
+        if len(set(found)) != len(found):
+            raise CertificateError(f"{name} must be distinct")
+        return found
+
+    return read
+
+
+def masses(fields: Mapping[str, Any], name: str) -> tuple[Fraction, ...]:
+    """Read the probabilities of all outcomes, whose sum is 1, up to the slack if there is any."""
+    slack = read_number(fields["slack"], "slack", at_most=1) if "slack" in fields else 0
+    listed = read_list(fields[name], name, _MOST_OUTCOMES)
+    found = tuple(read_number(each, name, at_most=1) for each in listed)
+    bottom = 1
+    for denominator in {mass.denominator for mass in found}:
+        check_time()
+        bottom = math.lcm(bottom, denominator)
+        if bottom.bit_length() > _LONGEST_DENOMINATOR:
+            raise CertificateError(f"{name} need too long a common denominator")
+    whole = sum(mass.numerator * (bottom // mass.denominator) for mass in found)
+    if len(found) != len(fields["outcomes"]) or abs(Fraction(whole, bottom) - 1) > slack:
+        raise CertificateError(f"{name} must have one mass for each outcome and sum to 1")
+    return found
 
 
 def read_choice(data: object, field: str, allowed: Collection[str], wrong: str = "") -> str:

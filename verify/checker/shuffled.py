@@ -54,7 +54,7 @@ from .divergences import delta
 from .laws import convolve
 from .local import READERS, Local, Row, Scene, added, size
 from .mechanisms import Finite, Mechanism, Outcomes
-from .shape import CertificateError, read_choice, read_fields, read_whole
+from .shape import CertificateError, one_of, read_fields, read_whole
 
 _MOST_USERS = 10**9
 _FINE = 64  # points of the lattice in a standard deviation, from above
@@ -93,9 +93,9 @@ class Shuffled(Finite):
         """None is listed."""
         raise OpenError("of shuffled reports pure epsilon, and delta of one use, are known only")
 
-    def said(self) -> str:
+    def described(self) -> str:
         """In words."""
-        return f"the shuffled reports of {self.users:,} users, each {self.local.said()}"
+        return f"the shuffled reports of {self.users:,} users, each {self.local.described()}"
 
     def at_most(self, level: End, goal: Fraction) -> End:
         """An upper bound of delta(level), delta about `goal`."""
@@ -184,6 +184,10 @@ def _blanket(crowd: _Crowd, users: int, level: End, goal: Fraction, bits: int) -
     tiny = _tiny(goal, users, bits)
     places: dict[int, int] = {}
     left = iv.mpf(1)
+
+    def put(at: int, mass: Interval) -> None:
+        places[at] = places.get(at, 0) + max(ceiling(mass, bits), 0)
+
     for about, x, mass, _ in gains:
         k = math.floor(about / float(step))
         share = x / interval(step) - k
@@ -192,19 +196,13 @@ def _blanket(crowd: _Crowd, users: int, level: End, goal: Fraction, bits: int) -
         # k or one beside it, with the mean kept: share may be a little outside of [0, 1]
         while not certainly(share >= 0):
             k, share = k - 1, share + 1
-        while not certainly(share <= 1):
-            if certainly(share >= 1):
-                k, share = k + 1, share - 1
-            else:  # between k and k + 2
-                share = share / 2
-                places[k + 2] = places.get(k + 2, 0) + max(ceiling(mass * share, bits), 0)
-                places[k] = places.get(k, 0) + max(ceiling(mass * (1 - share), bits), 0)
-                break
-        else:
-            places[k + 1] = places.get(k + 1, 0) + max(ceiling(mass * share, bits), 0)
-            places[k] = places.get(k, 0) + max(ceiling(mass * (1 - share), bits), 0)
+        while not certainly(share <= 1) and certainly(share >= 1):
+            k, share = k + 1, share - 1
+        width = 1 if certainly(share <= 1) else 2  # between k and k + 2
+        put(k + width, mass * share / width)
+        put(k, mass * (1 - share / width))
         left -= mass
-    places[0] = places.get(0, 0) + max(ceiling(left, bits), 0)
+    put(0, left)
     low, high = min(places), max(places)
     if high - low > 4 * _MOST_POINTS:
         raise OpenError("the reports tell too much to be shuffled here")
@@ -312,9 +310,8 @@ def _cut(low: int, masses: list[int], tiny: int) -> tuple[int, list[int]]:
 def read_shuffled(data: object) -> Mechanism:
     """{kind, report, users}. Raises CertificateError for anything else."""
     fields = read_fields(data, "shuffled", "kind", "report", "users")
-    report = fields["report"]
     wrong = "report of shuffled users must be one of a local randomizer"
-    local = READERS[read_choice(report, "kind", READERS, wrong)](report)
+    local = one_of("kind", READERS, wrong)(fields, "report")
     if not isinstance(local, Local):
         raise CertificateError(wrong)
     return Shuffled(local, read_whole(fields["users"], "users", 1, _MOST_USERS))

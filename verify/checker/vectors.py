@@ -306,7 +306,7 @@ def _sum(one: Allocation) -> Mechanism:
 
 def _always(one: Allocation, share: Fraction) -> Mechanism:
     moved = one.sensitivity * share
-    return Continuous("gaussian", one.scale, moved, one.neighbours, Fraction(1))
+    return Continuous("gaussian", one.scale, moved, one.neighbours)
 
 
 def _mostly(one: Vector, chance: Fraction) -> Mechanism:

@@ -123,7 +123,7 @@ def _in_nines(uses: Uses) -> list[int]:
     numbers = []
     for mechanism, times in uses:
         reach = _reach(mechanism)
-        sigma2 = mechanism.law.sigma2  # type: ignore[union-attr]
+        sigma2 = mechanism.law.sigma2  # type: ignore[attr-defined]
         bounds = [(each or Fraction(0)).as_integer_ratio() for each in (reach.l2, reach.l1)]
         largest = [int(each or 0) for each in (reach.linf, reach.dimension)]
         numbers += [times, *sigma2.as_integer_ratio(), *bounds[0], *bounds[1], *largest]
@@ -140,7 +140,7 @@ def _reach(mechanism: Mechanism) -> Reach:
 def _steepness(mechanism: Mechanism, square: int | None = None) -> Fraction:
     """A vector's square, by default the longest one's, over sigma2: 2 rho of one use."""
     longest = _reach(mechanism).largest_square if square is None else square
-    return longest / Fraction(mechanism.law.sigma2)  # type: ignore[union-attr]
+    return longest / Fraction(mechanism.law.sigma2)  # type: ignore[attr-defined]
 
 
 def _rho(uses: Uses) -> Fraction:

@@ -11,7 +11,7 @@ from attrs import evolve, field, frozen
 
 from ...common.regular_file import read_at_most
 from ..checker.expected import ANYTHING, Expected, difference
-from ..checker.scenarios import NEIGHBOURS
+from ..checker.mechanisms import NEIGHBOURS
 from .coq import CoqError, compiled, required_by, run
 from .form import FormError
 from .forms import recognise
