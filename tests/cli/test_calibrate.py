@@ -222,11 +222,11 @@ def test_a_least_that_is_not_proved_is_undecided(capsys):
 @pytest.mark.contract
 def test_the_time_ends_with_what_is_known(capsys):
     slow = ["discrete-gaussian-sum:count=9", "--sensitivity", "2", "--target", "approx:1,1e-6"]
-    assert main(["calibrate", *slow, "--time", "0.2", "--json"]) == 3
+    assert main(["calibrate", *slow, "--time", "0.02", "--json"]) == 3
     shown = json.loads(capsys.readouterr().out)
     assert shown["verdict"] == "UNDECIDED"
     assert isinstance(shown["known"], list)
-    assert main(["calibrate", *slow, "--time", "0.2"]) == 3
+    assert main(["calibrate", *slow, "--time", "0.02"]) == 3
     assert "UNDECIDED" in capsys.readouterr().out
 
 
