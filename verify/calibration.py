@@ -119,8 +119,9 @@ class Family:
         )
         which = f"{'every' if met else 'no'} {self.parameter}"
         if not proved:
-            tried = "every value that was tried" if met else "none of the values that were tried"
-            which, beside = f"{tried} of {self.parameter}", f"{beside}; what others do is open"
+            tried = "every value" if met else "no value"
+            which = f"{tried} of {self.parameter} that was tried"
+            beside = f"{beside}; what others do is open"
         raise ParameterError(
             f"target {claim} is {verdict} {which} between {low} and {high}, the range that is "
             f"searched{beside}"
@@ -316,10 +317,10 @@ def _by_verdicts(costs: Costs) -> Calibration:
                 if audit(costs.composition(Fraction(0)), costs.claim).verified:
                     beside = f"; {family.parameter} = 0 meets it"
         verdict = "met by" if met else "verified for"
-        family.refuse(costs.claim, bool(met), verdict, beside, costs.is_told)
+        family.refuse(costs.claim, bool(met), verdict, beside, costs.ends_decide)
 
     def unrefuted(value: Fraction, met: bool | None) -> None:
-        family.refuse(costs.claim, bool(met), "not refuted for", proved=costs.is_told)
+        family.refuse(costs.claim, bool(met), "not refuted for", proved=costs.ends_decide)
 
     grid = Grid(_LOWEST, family.largest, 6, _VERDICTS_APART, rounding=ROUND_FLOOR)
     grid = _HALVED if family.is_whole else grid
@@ -477,8 +478,8 @@ class Costs:
         return search.narrowed(*search.bracketed(start))
 
     @property
-    def is_told(self) -> bool:
-        """Do both ends of the range tell of all in between?"""
+    def ends_decide(self) -> bool:
+        """Does what holds at both ends of the range hold of all values in between?"""
         is_monotone = self.cover is not None and self.cover.is_monotone
         return is_monotone or self.family.by_bracket
 
@@ -536,4 +537,4 @@ class Costs:
                 f"meets {self.claim} cannot be told"
             )
         verdict = "verified for" if self.family.by_bracket else "met by"
-        self.family.refuse(self.claim, met, verdict, proved=self.is_told)
+        self.family.refuse(self.claim, met, verdict, proved=self.ends_decide)

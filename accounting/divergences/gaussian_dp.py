@@ -49,7 +49,7 @@ is at most the largest separation of the polygon's vertices, where two neighbour
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
@@ -165,11 +165,7 @@ def _of_largest(loss: Endpoint) -> Endpoint:
 
 
 def _of_listed(outcomes: Listed) -> Enclosure:
-    """By all events along the outcomes in the order of P/Q, as far as that can be told.
-
-    Largest bounds first: events grow, so that those between the i-th and the j-th separate by at
-    most z(P of the j-th) - z(Q of the i-th). What is halved last bounds all that are left.
-    """
+    """By all events along the outcomes in the order of P/Q, as far as that can be told."""
     masses = [(p, q) for p, q in zip(outcomes.p, outcomes.q, strict=True) if not p == q == 0]
     if any((p == 0) != (q == 0) and (p > 0 or q > 0) for p, q in masses):
         return Enclosure.infinite()
@@ -188,39 +184,52 @@ def _of_listed(outcomes: Listed) -> Enclosure:
         if last - first > 1:
             more = (highs[first] - lows[last - 1]) * (events[last][2] - events[first][2])
             raised[first + 1 : last] = [more] * (last - first - 1)
+    return _largest_separation(events, raised)
+
+
+def _largest_separation(events: Sequence[Sequence[arb]], raised: Sequence[arb]) -> Enclosure:
+    """Of P and Q of growing events, each with that of the rest; raised: the power that each may
+    have besides, which counts from above.
+
+    Between the i-th and the j-th, events separate by at most z(P of the j-th) - z(Q of the i-th):
+    where that is largest, the one in the middle is looked at next.
+    """
     lower = upper = arb(0)
     quantiles: dict[int, tuple[arb, arb]] = {}
+    waiting: list[tuple[float, int, int]] = []  # events between two, by minus their bound
+    is_blurred = not all(more.is_zero() for more in raised)
 
     def power(k: int, more: arb) -> arb:
+        """z(P), with so much more."""
+        if more.is_zero() and k in quantiles:
+            return quantiles[k][0]
         return _quantile(events[k][0] + more, events[k][1] - more)
 
     def look(k: int) -> None:
         nonlocal lower, upper
-        if k not in quantiles:
-            spend(_EVENT)
-            quantiles[k] = power(k, arb(0)), _quantile(*events[k][2:])
-            least = (quantiles[k][0] - quantiles[k][1]).lower()
-            lower = least if least > lower else lower
-            high = quantiles[k][0] if raised[k].is_zero() else power(k, raised[k])
-            upper = _larger(upper, high - quantiles[k][1])
+        spend(_EVENT)
+        quantiles[k] = power(k, arb(0)), _quantile(*events[k][2:])
+        least = (quantiles[k][0] - quantiles[k][1]).lower()
+        lower = least if least > lower else lower
+        upper = _larger(upper, power(k, raised[k]) - quantiles[k][1])
 
-    waiting: list[tuple[float, int, int]] = []  # largest bounds first
-    halves = [(1, len(masses) - 1)] if len(masses) > 1 else []
-    for i, j in halves:
-        look(i)
-        look(j)
-    while halves:
-        for i, j in halves:
-            if j - i > 1:
-                more = reduce(arb.max, raised[i + 1 : j]) if len(cuts) + 1 < len(masses) else arb(0)
-                high = quantiles[j][0] if more.is_zero() else power(j, more)
-                heappush(waiting, (-upper_float(_larger(arb(0), high - quantiles[i][1])), i, j))
-        halves = []
-        if waiting and arb(-waiting[0][0]) > lower * _ENOUGH:
-            _, i, j = heappop(waiting)
-            middle = (i + j) // 2
-            look(middle)
-            halves = [(i, middle), (middle, j)]
+    def wait(i: int, j: int) -> None:
+        if j - i > 1:
+            more = reduce(arb.max, raised[i + 1 : j]) if is_blurred else arb(0)
+            bound = _larger(arb(0), power(j, more) - quantiles[i][1])
+            heappush(waiting, (-upper_float(bound), i, j))
+
+    first, last = 1, len(events) - 2
+    if first <= last:
+        for k in {first, last}:
+            look(k)
+        wait(first, last)
+    while waiting and arb(-waiting[0][0]) > lower * _ENOUGH:
+        _, i, j = heappop(waiting)
+        middle = (i + j) // 2
+        look(middle)
+        wait(i, middle)
+        wait(middle, j)
     rest = arb(-waiting[0][0]) if waiting else arb(0)
     return enclose_between(lower, _larger(upper, rest))
 

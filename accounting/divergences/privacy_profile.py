@@ -39,7 +39,7 @@ from .largest_loss import largest_loss
 _MOST_STEPS = 20
 _LEAST, _LARGEST = 1e-9, 1e12  # levels that are looked at
 _FEW = 2000  # outcomes whose exact sums are quick
-_FAR, _HIGH = 1 << 64, 30  # an outcome that far tells all there is of a level so high
+_HIGH, _FAR = 30, 1 << 64  # at levels above this, no loss that counts may be nearer than 2^64
 
 
 class Event(NamedTuple):
@@ -130,8 +130,8 @@ def _of_shift(pair: ShiftPair, level: arb, exact_level: Fraction | None) -> Even
             return _NOTHING
         # Below low + shift the loss is infinite, above high it is minus infinity.
         low, high = law.support
-        has_far = low is None and level > _HIGH and law.log_concave
-        if has_far and law.loss(-_FAR, shift) <= level:  # as it falls, what is above lies below
+        is_far = low is None and level > _HIGH and law.log_concave
+        if is_far and law.loss(-_FAR, shift) <= level:  # losses fall: larger ones are below -FAR
             return _NOTHING._replace(excess=law.lower_tail(-_FAR))
         inside = None if low is None else low + shift - 1
         outside = None if high is None else high + 1
