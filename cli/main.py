@@ -50,6 +50,7 @@ _VERBS = {  # what each does, in its module's words; only what is called is load
     "blackbox": "Test a sampler by its outputs: a lower confidence bound on its epsilon and delta.",
     "check": "Check certificates, theorems, transcripts, ledgers: exit 0 valid, 1 not (why), "
     "2 neither.",
+    "checker": "Write the checker of certificates as one file that a bare python3 runs.",
     "check-claims": "Audit all claims of a file: exit 0 if all are VERIFIED, else 1 and which not.",
     "compose": "Compose mechanisms, each released K times: pure ε, Rényi, δ(ε) and ε(δ) of all "
     "together.",

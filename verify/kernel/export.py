@@ -16,7 +16,17 @@ from ..checker.mechanisms import Additive, Response, TwoLaws, Vector
 from ..checker.reading import Statement, read_claim, read_use
 from ..fields import NotCertifiedError, use_fields
 from .on_grid import MOST_OUTCOMES, far_ratio, last_outcome, on_grid, pair_on_grid, too_wide
-from .renyi import Uses, are_gaussian, are_sampled, concentrated, converted, listed, renyi, sampled
+from .renyi import (
+    Uses,
+    are_gaussian,
+    are_sampled,
+    concentrated,
+    converted,
+    listed,
+    plain,
+    renyi,
+    sampled,
+)
 from .verdicted import (
     FAR_BITS,
     NotWrittenError,
@@ -71,6 +81,8 @@ def _written(
 ) -> str:
     if kind not in ("pure", "approx", "zcdp", "rdp") or not uses:
         raise unknown()
+    if all(getattr(one, "rate", 1) == 1 for one, _ in uses):  # whose neighbours are any's theorem
+        uses = [(plain(one), times) for one, times in uses]
     mechanism, times = uses[0]
     several = len(uses) > 1 or isinstance(mechanism, Vector)
     if kind == "zcdp":

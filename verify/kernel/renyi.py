@@ -201,7 +201,7 @@ def are_sampled(uses: Uses) -> bool:
     return not are_gaussian(uses) and all(
         isinstance(use, Sampled) or (isinstance(use, Vector) and use.neighbours == "add-remove")
         for use, _ in uses
-    ) and are_gaussian([(_plain(use), times) for use, times in uses])  # fmt: skip
+    ) and are_gaussian([(plain(use), times) for use, times in uses])  # fmt: skip
 
 
 def sampled(uses: Uses, asked: Verdicted, order: Fraction | None) -> str:
@@ -218,14 +218,14 @@ def sampled(uses: Uses, asked: Verdicted, order: Fraction | None) -> str:
     found = log_sum(uses, n) - (n - 1) * float(a) if order is not None else _log_delta(uses, a, n)
     if not found + _MARGIN * max(1, abs(found)) < most:
         raise NotWrittenError("--coq: no theorem of sampled users but what whole orders imply")
-    steepest = max(_steepness(_plain(one)) for one, _ in uses)
+    steepest = max(_steepness(plain(one)) for one, _ in uses)
     used = sum(times for _, times in uses)
     r = LEAST_BITS + 2 * bits((n - 1) * a) + 2 * bits(n) + 2 * bits(steepest) + bits(used)
     name = "sampled Gaussians" if order is None else "sampled Gaussians, Renyi"
     return asked.write(name, {"U": _in_elevens(uses), "c": n, **squared(r)})
 
 
-def _plain(one: Mechanism) -> Mechanism:
+def plain(one: Mechanism) -> Mechanism:
     """The noise on what is known of those who take part."""
     if isinstance(one, Sampled):
         return one.mechanism
@@ -239,7 +239,7 @@ def _rate(one: Mechanism) -> Fraction:
 
 def _in_elevens(uses: Uses) -> list[int]:
     """As `sampled_in` of `Laws.v` reads them."""
-    nines = _in_nines([(_plain(one), times) for one, times in uses])
+    nines = _in_nines([(plain(one), times) for one, times in uses])
     rates = [_rate(one).as_integer_ratio() for one, _ in uses]
     return [
         number
@@ -269,7 +269,7 @@ def log_sum(uses: Uses, n: int) -> float:
 
 def _log_moment(one: Mechanism, n: int) -> float:
     """ln of sum_k C(n, k) q^k (1-q)^(n-k) e^(s k(k-1)/2), which without the e^... is 1."""
-    q, s = _rate(one), float(_steepness(_plain(one)))
+    q, s = _rate(one), float(_steepness(plain(one)))
     if q == 1:
         return s * n * (n - 1) / 2
     takes, leaves = log_about(q), log_about(1 - q)

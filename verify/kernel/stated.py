@@ -20,7 +20,7 @@ from .words import grouped, is_number
 def stated(form: Form, numbers: Numbers, neighbours: str = "replace") -> Statement:
     """What it says, pure claims as approximate ones of delta = 0, which they are.
 
-    neighbours: of its vectors, which it says nothing of: it holds of whatever neighbours there are.
+    neighbours: of its uses, which it says nothing of: it holds of whatever neighbours there are.
     No uses where a denominator is 0: such a theorem is of nothing, and has no proof.
     """
     uses: tuple[tuple[Mechanism, int], ...]
@@ -38,6 +38,8 @@ def stated(form: Form, numbers: Numbers, neighbours: str = "replace") -> Stateme
         order = fraction(numbers, "c", "o") if form.kind == "rdp" else Fraction(0)
     except ZeroDivisionError:
         uses, epsilon, delta, order = (), Fraction(0), Fraction(0), Fraction(0)
+    if neighbours == "add-remove":
+        uses = tuple((_with_a_user(mechanism), times) for mechanism, times in uses)
     verdict = "VERIFIED" if form.verified else "REFUTED"
     anything = (Fraction(0), Fraction(0))  # a theorem measures nothing
     claims = {
@@ -83,6 +85,13 @@ def _idle(mechanism: Mechanism) -> str | None:
         case TwoLaws() if mechanism.p == mechanism.q:
             return "both laws of the pair are the same"
     return None
+
+
+def _with_a_user(mechanism: Mechanism) -> Mechanism:
+    """The same of neighbours of whom one has a user more, as certificates say it."""
+    if isinstance(mechanism, Additive | Response | TwoLaws):
+        return Sampled(mechanism, Fraction(1))
+    return mechanism
 
 
 def _mechanism(form: Form, numbers: Numbers) -> Mechanism:

@@ -95,7 +95,10 @@ STATEMENTS = [
     ("discrete-gaussian:sigma2=9,l2=2,neighbours=add-remove,poisson=1/9*4", "approx:2,1e-2",
      "sampled_dp (sampled_in list_u) (2 / 1) (1 / 100)"),
     ("discrete-gaussian:sigma2=9,neighbours=add-remove*4", "rdp:3,1",
-     "sampled_renyi (sampled_in list_u) (3 / 1) (1 / 1)"),
+     "exists f, discrete_gaussian (9 / 1) f /\\ noise_uses_renyi f (Z.to_nat 4) 1 (3 / 1) (1 / 1)"),
+    ("discrete-gaussian:sigma2=9,poisson=1/9,neighbours=add-remove "
+     "+ discrete-gaussian:sigma2=9,neighbours=add-remove*4", "rdp:3,2",
+     "sampled_renyi (sampled_in list_u) (3 / 1) (2 / 1)"),
     ("skellam:variance=1e-9", "pure:1",
      "exists f, skellam (1 / 2000000000) f /\\ noise_not_dp f 1 (1 / 1) (0 / 1)"),
 ]  # fmt: skip
@@ -118,6 +121,28 @@ def test_statements(pair, spec, claim, statement):
     assert text.endswith("Qed.\nPrint Assumptions verdict.\n")
     form, numbers = recognise(text)
     assert form.write(numbers) == text
+
+
+@pytest.mark.parametrize(
+    ("spec", "claim"),
+    [
+        ("discrete-laplace:epsilon=1", "pure:1"),
+        ("discrete-laplace:epsilon=1", "pure:0.9"),
+        ("discrete-laplace:epsilon=1*3", "approx:2,1e-3"),
+        ("discrete-gaussian:sigma2=9", "approx:2,1e-3"),
+        ("discrete-gaussian:sigma2=9*4", "approx:3,1e-3"),
+        ("discrete-gaussian:sigma2=9,l2=2*4", "zcdp:1"),
+        ("skellam:variance=25", "approx:0.6,1e-5"),
+        ("randomized-response:epsilon=1*3", "approx:2,1e-3"),
+        ("discrete-laplace:epsilon=1 + randomized-response:epsilon=1", "pure:2"),
+        ("pmf:file={pair}", "pure:1"),
+    ],
+)
+def test_a_theorem_holds_of_whatever_neighbours_there_are(pair, tmp_path, spec, claim):
+    """So what a user more or less sees, all taking part, is said by the same text."""
+    uses = [use.partition("*") for use in spec.split(" + ")]
+    added = " + ".join(f"{one},neighbours=add-remove{star}{times}" for one, star, times in uses)
+    assert theorem(added, claim, pair) == theorem(spec, claim, pair)
 
 
 def test_a_list_says_its_uses_in_fours(pair):

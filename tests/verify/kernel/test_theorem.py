@@ -200,6 +200,19 @@ def test_sampled_users_are_of_their_rate_and_neighbours(believed, tmp_path, pair
             assert main(["check", str(file), *told]) == code, told
 
 
+def test_a_theorem_of_noise_is_of_either_neighbours(believed, tmp_path, pair, capsys):
+    file = tmp_path / "t.v"
+    added = "discrete-laplace:epsilon=1,neighbours=add-remove"
+    for claim, verdict in (("pure:1", "VERIFIED"), ("pure:0.9", "REFUTED")):
+        file.write_text(theorem(added, claim, pair))
+        for spec in (added, "discrete-laplace:epsilon=1"):
+            asked = ["check", str(file), "--expect", spec, "--claim", claim]
+            assert main([*asked, "--verdict", verdict]) == 0
+        assert main(["check", str(file), "--expect", f"{added},poisson=1/2"]) == 1
+    assert main(["check", str(file), "--expect", added, "--claim", "pure:0.9"]) == 1
+    assert "it is REFUTED, and VERIFIED was expected" in capsys.readouterr().out
+
+
 def test_what_is_read_back(believed, tmp_path, pair):
     """Pure is approximate at delta = 0; a modulus counts, and a denominator of 0."""
     file = tmp_path / "t.v"
