@@ -21,7 +21,7 @@ from . import output
 from .options import DEFAULT_TIME, Json, Note, Time, option, read_note, read_time
 from .result import Part, Result, printed
 
-# what is meant, where the number is a noise and where it is a cost
+# what is meant, where the number is a noise and where it is a cost; where it is not proved
 _LEAST = (
     "the least {0} that meets the target{1}: every smaller one that is searched fails",
     "the largest {0} that meets the target{1}: every larger one that is searched fails",
@@ -29,6 +29,10 @@ _LEAST = (
 _FROM_ON = (
     "holds for all larger {0}{1}",
     "holds for all smaller {0}{1}",
+)
+_OPEN = (
+    "holds here; for larger {0} it is open",
+    "holds here; for smaller {0} it is open",
 )
 
 
@@ -127,7 +131,7 @@ def _told(chosen: Chosen, found: Calibration, note: str | None) -> dict[str, Any
     from_on = _edge(chosen, found.from_on)
     return told | {
         "least": {"meaning": _meaning(found, _LEAST)} | least,
-        "from_on": {"meaning": _meaning(found, _FROM_ON)} | from_on.pop("proof") | from_on,
+        "from_on": {"meaning": _from_on(found)} | from_on.pop("proof") | from_on,
     }
 
 
@@ -147,6 +151,10 @@ def _edge(chosen: Chosen, edge: Edge) -> dict[str, Any]:
         "neighbour": _member(chosen, edge.neighbour, edge.refuted),
         "proof": {"proved": edge.proved, "why": edge.why},
     }
+
+
+def _from_on(found: Calibration) -> str:
+    return _meaning(found, _FROM_ON if found.from_on.proved else _OPEN)
 
 
 def _meaning(found: Calibration, meaning: tuple[str, str]) -> str:
@@ -193,11 +201,12 @@ def _show(chosen: Chosen, found: Calibration, target: str) -> Iterator[Part]:
         yield {"least": least, "why": found.why}
         return
     said: dict[str, str] = {}
+    names = ("largest", "all smaller") if found.neighbour > found.value else ("least", "all larger")
     for name, edge, meaning in (
-        ("least", found.least, _LEAST),
-        ("all larger", found.from_on, _FROM_ON),
+        (names[0], found.least, _meaning(found, _LEAST)),
+        (names[1], found.from_on, _from_on(found)),
     ):
-        what = f"{decimal_text(edge.value)}: {_meaning(found, meaning)}"
+        what = f"{decimal_text(edge.value)}: {meaning}"
         said[name] = what if edge.proved else f"not proved: {what}"
         if edge is found.least or edge.why != found.least.why:
             said[f"why {name}"] = edge.why

@@ -179,8 +179,12 @@ def ball(value: Real | Decimal | int | arb) -> arb:
     return value if isinstance(value, arb) else value.ball()
 
 
-def log_about(value: Fraction) -> float:
+def log_about(value: Fraction | Decimal) -> float:
     """Its logarithm in floats, also where it is too small or too large for one; value > 0."""
+    if isinstance(value, Decimal):
+        _, digits, exponent = value.as_tuple()
+        assert isinstance(exponent, int), "an infinity has no logarithm"
+        return math.log(int("".join(map(str, digits)))) + exponent * math.log(10)
     return math.log(value.numerator) - math.log(value.denominator)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 from itertools import product
 
@@ -23,6 +23,7 @@ from .rounding import to_digits
 
 _MOST_TURNS = 60
 _NEAR = 100  # times as far as a cost may be off is near enough to ask for it more narrowly
+_FAR_OFF = 10_000  # decimal digits: a fraction would have as many
 _SURELY = 30  # times as far apart as they may be off must two costs be, to tell a slope
 _FIRST = Fraction(1, 10**12)  # the least step that grows
 
@@ -228,11 +229,17 @@ class Search:
 def _log_middle(found: Enclosure) -> float:
     if not found.is_finite():
         return 700.0
-    middle = (Fraction(found.lower) + Fraction(found.upper)) / 2
-    return -700.0 if middle <= 0 else log_about(middle)
+    if found.upper <= 0:
+        return -700.0
+    high = log_about(found.upper)
+    share = math.exp(log_about(found.lower) - high) if found.lower > 0 else 0.0
+    return high + math.log1p(share) - math.log(2)
 
 
 def _relative(found: Enclosure) -> float:
     if not found.is_finite() or not found.upper:
         return 1.0
+    if isinstance(found.upper, Decimal) and abs(found.upper.adjusted()) > _FAR_OFF:
+        gap = log_about(found.lower) - log_about(found.upper) if found.lower > 0 else -math.inf
+        return max(0.0, -math.expm1(gap))
     return float((Fraction(found.upper) - Fraction(found.lower)) / Fraction(found.upper))

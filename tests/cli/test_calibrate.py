@@ -290,3 +290,20 @@ def test_what_fails_at_both_ends_is_not_said_to_fail_in_between(capsys):
     spec, claim = "gaussian:threshold=24", "approx:1,1e-6"
     assert audit(f"{spec},sigma=4.7", claim).verified
     refused(capsys, ["calibrate", spec, "--target", claim], "what others do is open")
+
+
+def test_a_delta_of_a_hundred_thousand_digits_is_searched_as_any(capsys):
+    """Of noise a thousand times too small delta(10^6) has so many: no fraction is made of it."""
+    assert main(["calibrate", "discrete-gaussian", "--target", "approx:1000000,0.5"]) == 0
+    assert "VERIFIED" in capsys.readouterr().out
+
+
+def test_what_is_open_beyond_is_not_said_to_hold(capsys):
+    assert main(["calibrate", "discrete-gaussian", "--target", "approx:6,0.02"]) == 0
+    assert "for larger sigma2 it is open" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_cost_has_a_largest_value_and_all_smaller_ones(capsys):
+    assert main(["calibrate", "exponential", "--target", "approx:1,1e-6"]) == 0
+    out = capsys.readouterr().out
+    assert "all smaller  " in out and "all larger" not in out
