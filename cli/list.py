@@ -83,7 +83,7 @@ def _commands(name: str, example: str) -> tuple[str, ...]:
     if spec.protocol is not None or spec.shuffled is not None or spec.federated is not None:
         found += ("protocol",)
     if spec.protocol is not None or spec.federated is not None:
-        found += ("round",)
+        found += ("protocol --play",)
     return found
 
 

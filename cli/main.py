@@ -63,13 +63,16 @@ _VERBS = {  # what each does, in its module's words; only what is called is load
     "bugs": "Show known defects of published software, each beside its repaired twin.",
     "deployments": "Derive again what published deployments state, from what is published of "
     "their noise.",
-    "protocol": "Certify a protocol's failures and errors; find what it really needs to send.",
+    "protocol": "Certify a protocol's failures and errors; find what it really needs to send; "
+    "play a round.",
     "sample": "Draw what a mechanism releases of a query, exactly, one draw a line.",
-    "round": "Play one batch: randomizers, secure aggregation by masks, analyzer.",
     "search": "Look for a mechanism that violates a claim, on a grid.",
     "ledger": "What every user has spent, kept in a database: no limit is exceeded.",
     "bandit": "Private bandits, on mechanisms that are verified before they run.",
 }
+_ALSO = {"papers": "claims"}  # a name and another one
+_OLD_COMMANDS = {"round": ("protocol", "--play")}
+_OLD_OPTIONS = {"protocol": {"--vanish": "--dropout", "--neighbours": "--mask-degree"}}
 
 
 def application(verbs: Iterable[str] = _VERBS, listed: bool = False) -> typer.Typer:
@@ -126,7 +129,7 @@ def _start(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on these arguments (the process's own if None); the exit code."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    given = _renamed(sys.argv[1:] if arguments is None else list(arguments))
     called = next((word for word in given if not word.startswith("-")), "")
     for word in given if called in _PAGES else ():
         if (option := word.partition("=")[0]) in ("--markdown", "--figure"):
@@ -166,6 +169,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return _say(str(error), 2)
     return code if isinstance(code, int) else 0
+
+
+def _renamed(words: list[str]) -> list[str]:
+    """With old spellings replaced; one line on stderr names the new ones."""
+    at = next((place for place, word in enumerate(words) if not word.startswith("-")), None)
+    if at is None:
+        return words
+    called = _ALSO.get(words[at], words[at])
+    now, *more = _OLD_COMMANDS.get(called, (called,))
+    old = {} if now == called else {f"{called} SPEC": " ".join([now, "SPEC", *more])}
+    found = [*words[:at], now, *more]
+    for word in words[at + 1 :]:
+        option, sign, value = word.partition("=")
+        new = _OLD_OPTIONS.get(now, {}).get(option, option)
+        old |= {} if new == option else {option: new}
+        found.append(f"{new}{sign}{value}")
+    if old:
+        _say("; ".join(f"`{a}` is now `{b}`" for a, b in old.items()), 0)
+    return found
 
 
 def run() -> None:

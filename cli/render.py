@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 from rich import box
@@ -46,8 +47,10 @@ def show(*parts: Part, out: Console | None = None) -> None:
     for part in parts:
         if isinstance(part, Table):
             out.print(_table(part, out))
-        elif isinstance(part, Mapping):
+        elif isinstance(part, Mapping) and out.is_terminal:
             out.print(_facts(part, out))
+        elif isinstance(part, Mapping):
+            out.print(Text(_plain_facts(part, out)), soft_wrap=True)
         elif isinstance(part, str):
             out.print(_coloured(part), soft_wrap=True)
         else:
@@ -61,6 +64,23 @@ def _facts(named: Mapping[str, Cell], out: Console) -> RichTable:
     table.add_column(style="dim")
     table.add_column(overflow="fold")
     return _filled(table, [(name, fact) for name, fact in named.items()], out)
+
+
+def _plain_facts(named: Mapping[str, Cell], out: Console) -> str:
+    """The same where it is no terminal: no word is broken, for what is copied is a spec, say."""
+    indent = max(map(cell_len, named), default=0) + 2
+    lines = []
+    for name, fact in named.items():
+        text = _cell(fact, out).plain.splitlines() or [""]
+        width = max(1, out.width - indent)
+        wrapped = [each for line in text for each in _wrapped(line, width)]
+        first = f"{visible(name)}{' ' * (indent - cell_len(name))}"
+        lines += [first + wrapped[0], *(" " * indent + each for each in wrapped[1:])]
+    return "\n".join(lines)
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    return wrap(line, width, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def _table(shown: Table, out: Console) -> RichTable:

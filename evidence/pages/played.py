@@ -68,8 +68,8 @@ Users who were there at each stage:
 **What to do.** Nothing breaks when users drop out: the sum of those who are left is right up to its
 noise. What does break is the promise, unless the shares were made larger for as many as drop out
 (second row). Users who drop out only after their masked input is in are in the sum, and so is their
-noise. `exactdp round SPEC --dropout {share} --certificate FILE` plays one and certifies what
-remains."""
+noise. `exactdp protocol SPEC --play --dropout {share} --certificate FILE` plays one and certifies
+what remains."""
 
 
 def _round(protocol: SumProtocol, leaving: int, neighbours: int | None, seed: int) -> Batch:

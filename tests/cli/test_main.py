@@ -7,6 +7,7 @@ from importlib import import_module, metadata
 
 import pytest
 import typer
+from commands import refused
 
 from exactdp.cli.main import _VERBS, main
 
@@ -115,3 +116,27 @@ def test_commands_are_listed_with_their_own_words(verb):
 def test_other_options_may_stand_before_a_command(capsys):
     assert main(["--version", "audit", *_RESPONSE[1:], "--json"]) == 0
     assert '"verdict": "VERIFIED"' in capsys.readouterr().out
+
+
+def test_old_spellings_are_read_with_a_note_that_names_the_new_ones(capsys):
+    spec = "theorem1:epsilon=1,batch=20,horizon=1000"
+    assert main(["protocol", spec, "--play", "--plain", "--dropout=1", "--seed", "1"]) == 0
+    new = capsys.readouterr()
+    assert main(["round", spec, "--plain", "--vanish=1", "--seed", "1"]) == 0
+    old = capsys.readouterr()
+    told = "exactdp: `round SPEC` is now `protocol SPEC --play`; `--vanish` is now `--dropout`\n"
+    assert (new.err, old.err) == ("", told)
+    assert old.out.splitlines()[:9] == new.out.splitlines()[:9]  # then how long each stage took
+    assert main(["papers", "D-lem4", "--json"]) == 0
+    papers = capsys.readouterr()
+    assert main(["claims", "D-lem4", "--json"]) == 0
+    assert papers == capsys.readouterr()
+    refused(capsys, ["protocol", spec, "--seed", "1"], "--seed needs --play")
+    refused(capsys, ["protocol", spec, "--play", "--rounds", "3"], "--rounds is not for a round")
+    refused(capsys, ["protocol", spec, "--play", "--clients", "3"], "--clients is not for a sum")
+
+
+def test_no_spec_is_broken_off_a_terminal(capsys):
+    spec = "federated:clip=1,scale=64,clients=100,local-stddev=8,dimension=1000,bits=16"
+    assert main(["audit", spec, "--claim", "approx:8,1e-6"]) == 0
+    assert spec in capsys.readouterr().out

@@ -60,5 +60,5 @@ def test_a_round_is_shown_even_if_its_cost_is_not_found(capsys, monkeypatch, spe
     monkeypatch.setattr(Composition, "pure", over)
     monkeypatch.setattr(Composition, "epsilon", over)
     monkeypatch.setattr(Composition, "renyi", over)
-    assert main(["round", spec, "--plain", "--seed", "1", "--json"]) == 3
+    assert main(["protocol", "--play", spec, "--plain", "--seed", "1", "--json"]) == 3
     assert json.loads(capsys.readouterr().out)["summed"] in (4, 8)

@@ -1,4 +1,4 @@
-"""`exactdp protocol` and `exactdp round` of streams with clients."""
+"""`exactdp protocol` and `exactdp protocol --play` of streams with clients."""
 
 import json
 from decimal import Decimal
@@ -65,7 +65,17 @@ def test_the_fewest_bits_are_named_where_none_are_given(capsys):
 @pytest.mark.parametrize("noise", ["skellam", "discrete-gaussian"])
 def test_a_round_recovers_prefix_sums(capsys, noise):
     pytest.importorskip("cryptography")
-    given = ("round", SPEC.format(noise), "--vanish", "1", "--seed", "3", "--delta", "1e-5")
+    given = (
+        "protocol",
+        "--play",
+        SPEC.format(noise),
+        "--dropout",
+        "1",
+        "--seed",
+        "3",
+        "--delta",
+        "1e-5",
+    )
     found = shown(capsys, *given)
     assert found["simulation"] and len(found["found"]) == 8
     errors = [
@@ -88,7 +98,7 @@ def test_a_matrix_is_played(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "C.csv").write_text("1,0,0\n1,1,0\n2,1,-1\n")
     spec = "matrix:file=C.csv,sigma=1e-3,noise=skellam,clients=4,bits=10,dimension=3"
-    found = shown(capsys, "round", spec, "--plain", "--seed", "1")
+    found = shown(capsys, "protocol", "--play", spec, "--plain", "--seed", "1")
     assert found["found"] == found["truth"] == found["complete"]
     assert found["error"]["largest"] == 0
     assert shown(capsys, "protocol", spec)["fewest_bits"] < 10
@@ -104,13 +114,16 @@ def test_a_matrix_is_played(capsys, tmp_path, monkeypatch):
         (["protocol", SPEC.format("skellam"), "--dropout", "6"], "--dropout"),
         (["protocol", SPEC.format("skellam"), "--target", "pure:1"], "federated"),
         (["protocol", SPEC.format("skellam"), "--delta", "1"], "--delta"),
-        (["round", SPEC.format("skellam").replace(",bits=12", "")], "bits"),
-        (["round", SPEC.format("skellam") + ",dropout=1"], "--dropout"),
-        (["round", SPEC.format("skellam"), "--mean", "1/3"], "no others"),
-        (["round", SPEC.format("skellam"), "--dropout", "7"], "dropout"),
-        (["round", SPEC.format("skellam"), "--vanish", "6", "--plain"], "dropout"),
-        (["round", SPEC.format("skellam").replace("steps=8", "steps=1e6")], "clients times steps"),
-        (["round", SPEC.format("skellam") + ",dimension=1e7"], "dimension"),
+        (["protocol", "--play", SPEC.format("skellam").replace(",bits=12", "")], "bits"),
+        (["protocol", "--play", SPEC.format("skellam") + ",dropout=1"], "--dropout"),
+        (["protocol", "--play", SPEC.format("skellam"), "--mean", "1/3"], "is not for"),
+        (["protocol", "--play", SPEC.format("skellam"), "--dropout", "7"], "dropout"),
+        (["protocol", "--play", SPEC.format("skellam"), "--dropout", "6", "--plain"], "dropout"),
+        (
+            ["protocol", "--play", SPEC.format("skellam").replace("steps=8", "steps=1e6")],
+            "clients times steps",
+        ),
+        (["protocol", "--play", SPEC.format("skellam") + ",dimension=1e7"], "dimension"),
     ],
 )
 def test_bad_input_is_one_line(capsys, arguments, named):

@@ -198,7 +198,7 @@ def rewards(tmp_path: object) -> str:
 
 
 def play(capsys: object, spec: str, *words: str) -> dict:
-    return answer(capsys, "round", spec, *words)
+    return answer(capsys, "protocol", "--play", spec, *words)
 
 
 @pytest.mark.parametrize("spec", ["theorem1", "theorem5"])
@@ -210,7 +210,9 @@ def test_masks_cancel_whoever_drops_out(
     epsilon = "1000" if spec == "theorem1" else "0.999"
     spec = f"{spec}:epsilon={epsilon},batch=12,horizon=1000"
     for seed in range(1, 4):
-        found = play(capsys, spec, "--rewards", rewards, "--vanish", "2", "--seed", str(seed), *way)
+        found = play(
+            capsys, spec, "--rewards", rewards, "--dropout", "2", "--seed", str(seed), *way
+        )
         truth, error = Fraction(found["truth"]), Fraction(found["error"])
         assert truth.denominator == 1 and error == Fraction(found["found"]) - truth
         assert abs(error) <= Fraction(found["bound"]) and found["within"]
@@ -293,7 +295,7 @@ def test_how_likely_a_graph_fails(
     users: int, neighbours: int, corrupt: int, capsys: object
 ) -> None:
     spec = f"theorem1:epsilon=1/2,batch={users},horizon=1000"
-    words = ("--neighbours", str(neighbours), "--colluding", str(corrupt), "--vanish", "1")
+    words = ("--mask-degree", str(neighbours), "--colluding", str(corrupt), "--dropout", "1")
     graph = play(capsys, spec, *words, "--seed", "3", "--failure", "0.9", "--floor", str(users - 1))
     graph = graph["graph"]
     t = graph["threshold"]
@@ -316,7 +318,7 @@ def test_bits_that_a_user_sends_are_those_of_the_messages(capsys: object) -> Non
     spec = "theorem1:epsilon=1/2,batch=14,horizon=1000"
     sent = {}
     for neighbours in (4, 6, 8):
-        words = ("--neighbours", str(neighbours), "--failure", "1", "--seed", "1")
+        words = ("--mask-degree", str(neighbours), "--failure", "1", "--seed", "1")
         found = play(capsys, spec, *words, "--colluding", "0")
         sent[neighbours] = found["bits_sent"] - found["bits_per_user"]
     each = (sent[6] - sent[4]) / 2
@@ -330,17 +332,17 @@ BITS_OF_KEYS = 8 * (32 + 32) + 256
 def test_what_no_round_allows_is_refused(rewards: str, capsys: pytest.CaptureFixture[str]) -> None:
     spec = "theorem1:epsilon=1/2,batch=14,horizon=1000"
     for words in (
-        ["--neighbours", "6", "--colluding", "5", "--failure", "1e-9"],
-        ["--colluding", "7", "--vanish", "7"],
-        ["--vanish", "14"],
-        ["--vanish", "15"],
+        ["--mask-degree", "6", "--colluding", "5", "--failure", "1e-9"],
+        ["--colluding", "7", "--dropout", "7"],
+        ["--dropout", "14"],
+        ["--dropout", "15"],
         ["--rewards", rewards],  # of twelve
-        ["--neighbours", "5"],
+        ["--mask-degree", "5"],
         ["--floor", "1"],
     ):
-        refused(capsys, ["round", spec, *words], "")
-    refused(capsys, ["round", spec.replace("batch=14", "batch=1")], "")
-    refused(capsys, ["round", spec, "--colluding", "5", "--vanish", "6"], "dropout")
+        refused(capsys, ["protocol", "--play", spec, *words], "")
+    refused(capsys, ["protocol", "--play", spec.replace("batch=14", "batch=1")], "")
+    refused(capsys, ["protocol", "--play", spec, "--colluding", "5", "--dropout", "6"], "dropout")
 
 
 def test_ten_of_forty_colluding_need_a_larger_graph(capsys: object) -> None:
@@ -399,7 +401,7 @@ def test_what_no_round_of_vectors_allows_is_refused(capsys: pytest.CaptureFixtur
                   [spec.replace("stddev=1", "stddev=0")], [spec.replace("stddev=1", "stddev=-1")],
                   [spec, "--dropout", "4", "--floor", "3"],
                   [spec, "--dropout", "5", "--plain"]):  # fmt: skip
-        refused(capsys, ["round", *words], "")
+        refused(capsys, ["protocol", "--play", *words], "")
 
 
 # -- streams --------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`exactdp round`: whole batches over masks, the right sum, what remains, and its certificate."""
+"""`exactdp protocol --play`: whole batches over masks, and what remains."""
 
 import json
 from fractions import Fraction
@@ -16,7 +16,7 @@ SMALL = "theorem1:epsilon=0.5,batch=40,horizon=1000"
 
 
 def play(capsys, *arguments, code=0):
-    return answer(capsys, "round", *arguments, code=code)
+    return answer(capsys, "protocol", "--play", *arguments, code=code)
 
 
 @pytest.mark.quick_cases(2)
@@ -28,7 +28,7 @@ def test_as_many_drop_out_as_was_asked(capsys, plain, seed):
     found = play(capsys, SMALL, *options)
     assert found["dropped_out"] == 3 >= found["missing"]
     assert not plain or found["missing"] == 3
-    assert main(["round", SMALL, *options]) == 0
+    assert main(["protocol", "--play", SMALL, *options]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert f"{found['summed']} of 40 users; 3 dropped out" in said
     late = 3 - found["missing"]
@@ -39,7 +39,7 @@ def test_as_many_drop_out_as_was_asked(capsys, plain, seed):
 def test_a_thousand_users_and_the_certificate(capsys, tmp_path):
     file = tmp_path / "certificate.json"
     spec = "theorem1:epsilon=0.5,batch=1000,horizon=1000000"
-    options = ["--vanish", "0.05", "--seed", "5", "--plain", "--certificate", str(file)]
+    options = ["--dropout", "0.05", "--seed", "5", "--plain", "--certificate", str(file)]
     found = play(capsys, spec, *options)
     assert found["missing"] == 50
     assert found["within"]
@@ -60,8 +60,8 @@ def test_a_thousand_users_and_the_certificate(capsys, tmp_path):
 def test_colluders_cost_what_dropouts_cost(capsys, tmp_path):
     file = tmp_path / "certificate.json"
     options = ["--seed", "2", "--certificate", str(file)]
-    both = play(capsys, SMALL, "--vanish", "3", "--plain", "--colluding", "5", *options)
-    alone = play(capsys, SMALL, "--vanish", "8", "--plain", *options)
+    both = play(capsys, SMALL, "--dropout", "3", "--plain", "--colluding", "5", *options)
+    alone = play(capsys, SMALL, "--dropout", "8", "--plain", *options)
     assert both["privacy"]["value"] == alone["privacy"]["value"]
     assert (both["missing"], both["colluding"], both["graph"]) == (3, 5, None)
 
@@ -70,7 +70,9 @@ def test_colluders_cost_what_dropouts_cost(capsys, tmp_path):
 @pytest.mark.parametrize("way", [(), ("--plain",)])
 def test_epsilon_is_that_of_the_fewest_users_that_are_accepted(capsys, way):
     privacy = [
-        play(capsys, SMALL, "--vanish", str(gone), "--floor", floor, "--seed", "3", *way)["privacy"]
+        play(capsys, SMALL, "--dropout", str(gone), "--floor", floor, "--seed", "3", *way)[
+            "privacy"
+        ]
         for gone, floor in ((0, "34"), (6, "34"), (6, "0.85"))
     ]
     assert privacy[0] == privacy[1] == privacy[2]
@@ -86,8 +88,8 @@ def test_epsilon_is_that_of_the_fewest_users_that_are_accepted(capsys, way):
 @pytest.mark.contract
 def test_a_sum_of_fewer_users_is_refused(capsys):
     for way in ((), ("--plain",)):
-        arguments = [SMALL, "--vanish", "9", "--floor", "37", "--seed", "1", *way]
-        assert main(["round", *arguments]) == 2
+        arguments = [SMALL, "--dropout", "9", "--floor", "37", "--seed", "1", *way]
+        assert main(["protocol", "--play", *arguments]) == 2
         captured = capsys.readouterr()
         assert captured.out == ""
         assert "needed" in captured.err
@@ -97,7 +99,7 @@ def test_a_sum_of_fewer_users_is_refused(capsys):
 @pytest.mark.contract
 def test_the_certificate_names_the_masks(capsys, tmp_path):
     file = tmp_path / "certificate.json"
-    options = ("--vanish", "3", "--floor", "35", "--seed", "1", "--certificate", str(file))
+    options = ("--dropout", "3", "--floor", "35", "--seed", "1", "--certificate", str(file))
     found = play(capsys, SMALL, *options)
     protocol = json.loads(file.read_text())["protocol"]
     graph = found["graph"]
@@ -114,7 +116,7 @@ def test_the_certificate_names_the_masks(capsys, tmp_path):
 @pytest.mark.contract
 def test_where_no_pure_epsilon_is_finite(capsys):
     spec = "theorem2:epsilon=0.5,batch=40,horizon=1000,scaling=2"
-    found = play(capsys, spec, "--vanish", "2", "--seed", "1", "--delta", "1e-5")
+    found = play(capsys, spec, "--dropout", "2", "--seed", "1", "--delta", "1e-5")
     assert (found["privacy"]["quantity"], found["privacy"]["delta"]) == ("epsilon", "1e-5")
     assert Enclosure.from_json(found["privacy"]["value"]).is_finite()
 
@@ -123,7 +125,7 @@ def test_where_no_pure_epsilon_is_finite(capsys):
 @pytest.mark.parametrize("theorem", ["theorem5", "theorem6"])
 def test_noise_that_is_whole_whoever_drops_out(capsys, theorem):
     spec = f"{theorem}:epsilon=0.5,batch=40,horizon=1000"
-    found = play(capsys, spec, "--vanish", "4", "--plain", "--seed", "1")
+    found = play(capsys, spec, "--dropout", "4", "--plain", "--seed", "1")
     assert found["missing"] == 4
     assert Enclosure.from_json(found["privacy"]["value"]).contains(Fraction(1, 2))
 
@@ -131,7 +133,7 @@ def test_noise_that_is_whole_whoever_drops_out(capsys, theorem):
 @pytest.mark.contract
 @pytest.mark.slow
 def test_seeded_rounds_repeat_and_say_so(capsys):
-    runs = [play(capsys, SMALL, "--vanish", "3", "--seed", "9") for _ in range(2)]
+    runs = [play(capsys, SMALL, "--dropout", "3", "--seed", "9") for _ in range(2)]
     for run in runs:
         run.pop("seconds")
     assert runs[0] == runs[1]
@@ -143,14 +145,14 @@ def test_seeded_rounds_repeat_and_say_so(capsys):
 def test_rewards_off_the_grid(capsys, tmp_path):
     rewards = tmp_path / "rewards"
     rewards.write_text("\n".join(["0.3", "1/7"] * 20))
-    found = play(capsys, SMALL, "--rewards", str(rewards), "--seed", "2", "--neighbours", "16")
+    found = play(capsys, SMALL, "--rewards", str(rewards), "--seed", "2", "--mask-degree", "16")
     assert Fraction(found["truth"]) == 20 * (Fraction(3, 10) + Fraction(1, 7))
     assert found["within"]
 
 
 @pytest.mark.contract
 def test_the_table(capsys):
-    assert main(["round", SMALL, "--vanish", "2", "--seed", "4"]) == 0
+    assert main(["protocol", "--play", SMALL, "--dropout", "2", "--seed", "4"]) == 0
     out = capsys.readouterr().out
     for part in (
         "sum found",
@@ -175,15 +177,15 @@ def test_the_table(capsys):
         ([f"{SMALL},modulus=none"], "modulus"),
         ([f"{SMALL},modulus=7"], "modulus"),
         (["published:epsilon=0.5,batch=40"], "SPEC must have a modulus"),
-        ([SMALL, "--vanish", "-1"], "vanish"),
-        ([SMALL, "--vanish", "2.5"], "vanish"),
-        ([SMALL, "--vanish", "30", "--seed", "1"], "needed"),
+        ([SMALL, "--dropout", "-1"], "dropout"),
+        ([SMALL, "--dropout", "2.5"], "dropout"),
+        ([SMALL, "--dropout", "30", "--seed", "1"], "needed"),
         ([SMALL, "--failure", "0"], "failure"),
         ([SMALL, "--floor", "41"], "floor"),
         ([SMALL, "--floor", "0"], "dropout"),
         ([SMALL, "--mean", "2"], "mean"),
         ([SMALL, "--colluding", "40"], "colluding"),
-        ([SMALL, "--plain", "--vanish", "1", "--colluding", "39"], "collusion"),
+        ([SMALL, "--plain", "--dropout", "1", "--colluding", "39"], "collusion"),
         ([SMALL, "--delta", "0"], "delta"),
         ([SMALL, "--rewards", "/nowhere/at/all"], "/nowhere/at/all"),
         (["theorem1:epsilon=0.5,batch=1000000,horizon=10"], "batch"),
@@ -191,7 +193,7 @@ def test_the_table(capsys):
     ],
 )
 def test_bad_input_is_one_line(capsys, arguments, named):
-    refused(capsys, ["round", *arguments], named)
+    refused(capsys, ["protocol", "--play", *arguments], named)
 
 
 @pytest.mark.contract
@@ -199,5 +201,5 @@ def test_rewards_are_checked(capsys, tmp_path):
     rewards = tmp_path / "rewards"
     for content, named in (("1\n0", "must hold 40 rewards"), ("2\n" * 40, "reward must be")):
         rewards.write_text(content)
-        assert main(["round", SMALL, "--rewards", str(rewards)]) == 2
+        assert main(["protocol", "--play", SMALL, "--rewards", str(rewards)]) == 2
         assert named in capsys.readouterr().err

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("cryptography")
 
 from exactdp.accounting import compose
-from exactdp.cli import round_federated
+from exactdp.cli import play_federated
 from exactdp.cli.main import main
 from exactdp.exact import spend
 from exactdp.mechanisms.specs.spec import parse
@@ -18,14 +18,14 @@ SPEC = "federated:mechanism={},clip=1,scale=256,clients=30,local-stddev=0.5,dime
 
 
 def play(capsys, *arguments, code=0):
-    assert main(["round", *arguments]) == code
+    assert main(["protocol", "--play", *arguments]) == code
     return capsys.readouterr()
 
 
 @pytest.mark.slow
 def test_what_is_missing_is_charged(capsys):
     spec = SPEC.format("skellam").replace("scale=256", "scale=1")
-    arguments = ("--vanish", "3", "--floor", "20", "--delta", "1e-5", "--seed", "4", "--json")
+    arguments = ("--dropout", "3", "--floor", "20", "--delta", "1e-5", "--seed", "4", "--json")
     found = json.loads(play(capsys, spec, *arguments).out)
     assert [row["missing"] for row in found["privacy"]] == [found["missing"], 10]
     for row in found["privacy"]:
@@ -52,7 +52,7 @@ NOISY = "federated:mechanism=skellam,clip=1,scale=2,clients=10,local-stddev=1,bi
 )
 def test_what_remains_is_certified(capsys, tmp_path, dimension, rounding):
     spec, file = f"{NOISY},dimension={dimension},rounding={rounding}", tmp_path / "round.json"
-    arguments = (spec, "--vanish", "2", "--floor", "7", "--seed", "1", "--delta", "1e-5")
+    arguments = (spec, "--dropout", "2", "--floor", "7", "--seed", "1", "--delta", "1e-5")
     arguments += ("--plain", "--certificate", str(file), "--time", "60")
     found = json.loads(play(capsys, *arguments, "--json").out)
     assert found["verdict"] == "VERIFIED" and found["certificate"] == str(file)
@@ -90,7 +90,7 @@ def test_a_certificate_that_comes_late_is_not_written(capsys, tmp_path, monkeypa
         spend()
         raise AssertionError("the time allowed was over")
 
-    monkeypatch.setattr(round_federated, "certificate_of", late)
+    monkeypatch.setattr(play_federated, "certificate_of", late)
     given = (spec, "--plain", "--seed", "1", "--delta", "1e-5", "--time", "0.25", *claim)
     shown = play(capsys, *given, "--certificate", str(file), "--json", code=3)
     found = json.loads(shown.out)
@@ -123,8 +123,8 @@ def test_tables_and_the_system_s_bits(capsys):
         ([SPEC.format("skellam") + ",rounding=up"], "rounding must be"),
         ([SPEC.format("skellam") + ",colour=red"], "colour"),
         ([SPEC.format("skellam").replace("stddev=0.5", "stddev=0")], "local-stddev"),
-        ([SPEC.format("skellam"), "--colluding", "1"], "no others"),
-        ([SPEC.format("skellam"), "--vanish", "31"], "vanish"),
+        ([SPEC.format("skellam"), "--colluding", "1"], "is not for"),
+        ([SPEC.format("skellam"), "--dropout", "31"], "dropout"),
         ([f"{NOISY},dimension=1".replace("scale=2", "scale=1e9")], "clip times scale"),
         ([SPEC.format("skellam") + ",dropout=2"], "leave dropout and poisson out"),
         ([SPEC.format("skellam"), "--delta", "0"], "delta"),
@@ -134,7 +134,7 @@ def test_tables_and_the_system_s_bits(capsys):
         (["federated", "--clients", "3"], "federated needs clip, scale"),
         (
             ["theorem1:epsilon=1,batch=4,horizon=100", "--clients", "4"],
-            "are for federated:... only",
+            "is not for a sum",
         ),
     ],
 )

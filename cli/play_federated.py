@@ -1,4 +1,4 @@
-"""`exactdp round federated:...`: a round of federated learning, played with made-up vectors."""
+"""`exactdp protocol federated:... --play`: made-up vectors, really masked and summed."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from ..verify.vector_bounds import provable_epsilon
 from . import output
 from .measure import epsilon_of
 from .parts import at_most, limit, overflow_warning, shown, who_is_summed
+from .playing import Choices
 from .result import Part
-from .round_asked import Asked
 
 _LARGEST_BATCH = 100_000
 _DIGITS = 6  # of the claim that is certified, rounded up
@@ -55,7 +55,7 @@ def filled_in(spec: str, **given: str | None) -> str:
     return spec
 
 
-def play_federated(spec: str, asked: Asked) -> PlayedFederated:
+def play_federated(spec: str, choices: Choices) -> PlayedFederated:
     """Play it, and measure what it cost.
 
     Raises ParameterError for what is out of range, and where too few remain.
@@ -66,14 +66,14 @@ def play_federated(spec: str, asked: Asked) -> PlayedFederated:
             "SPEC must leave dropout and poisson out in a round that is played: clients drop out "
             "by --dropout, and those who are sampled are the clients"
         )
-    level, bits = asked.level, asked.bits
+    level, bits = choices.level, choices.bits
     settings.released()  # refuses where nothing is revealed
     clients = settings.clients
     if clients > _LARGEST_BATCH:
         raise ParameterError(f"clients must be at most {_LARGEST_BATCH}, got {clients}")
-    leaving, most = asked.missing(clients)
+    leaving, most = choices.missing(clients)
     gone = some_of(clients, leaving, bits)
-    with output.working("playing the round"), asked.summing():
+    with output.working("playing the round"), choices.summing():
         result = run_round(
             settings.encoding,
             settings.share,
@@ -82,15 +82,15 @@ def play_federated(spec: str, asked: Asked) -> PlayedFederated:
             bits=bits,
             vanish=some_stages(gone, bits),
             dropout=most,
-            masks=not asked.plain,
+            masks=not choices.plain,
         )
     missing = clients - result.summed
-    with output.working("measuring what remains"), time_limit(asked.seconds):
+    with output.working("measuring what remains"), time_limit(choices.seconds):
         costs = {
             gone: epsilon_of(settings.missing(gone).released(), 1, level)
             for gone in {missing, max(most, missing)}
         }
-    return PlayedFederated(spec, settings, result, len(gone), asked.source, asked.delta, costs)
+    return PlayedFederated(spec, settings, result, len(gone), choices.source, choices.delta, costs)
 
 
 def _made_up(client: int, settings: Settings) -> NDArray[np.float64]:

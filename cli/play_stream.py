@@ -1,4 +1,4 @@
-"""`exactdp round tree:...,clients=N,bits=B`: a stream under masks, played with made-up rows."""
+"""`exactdp protocol tree:... --play`: a stream of made-up rows, really masked and summed."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from . import output
 from .in_time import Figures
 from .measure import epsilon_of
 from .parts import described, shown
+from .playing import Choices
 from .result import Part, Result
-from .round_asked import Asked
 
 _MOST = 200_000  # messages of all clients in all steps
 _MOST_NUMBERS = 20_000_000  # that they are made of
 _SHOWN = 16  # steps in the table: these, evenly
 
 
-def play(parsed: Spec, asked: Asked) -> Result:
+def play(parsed: Spec, choices: Choices) -> Result:
     """Play it, and measure what remains.
 
     Raises ParameterError for what is out of range, and where too few remain.
@@ -42,36 +42,32 @@ def play(parsed: Spec, asked: Asked) -> Result:
         raise ParameterError(
             "SPEC must leave dropout to this command: clients drop out by --dropout"
         )
-    level, bits = asked.level, asked.bits
+    level, bits = choices.level, choices.bits
     clients, steps = shared.clients, shared.matrix.steps
     if clients * steps > _MOST or clients * steps * shared.dimension > _MOST_NUMBERS:
         raise ParameterError(
             f"clients times steps must be at most {_MOST} to be played, and times dimension at "
             f"most {_MOST_NUMBERS}, got {clients} clients and {steps} steps"
         )
-    gone, most = asked.missing(clients, "dropout")
+    gone, most = choices.missing(clients)
     shared.missing(most)  # refuses where nobody is left
-    with output.working("playing the stream"), asked.summing(" in a step"):
+    with output.working("playing the stream"), choices.summing(" in a step"):
         rows = [_made_up(client, shared) for client in range(clients)]
 
         def leaving(_: int) -> Mapping[int, Any]:
             return some_stages(some_of(clients, gone, bits), bits)
 
-        played = list(play_stream(shared, rows, bits, leaving, most, not asked.plain))
+        played = list(play_stream(shared, rows, bits, leaving, most, not choices.plain))
     fewest = min(step.summed for step in played)
-    if clients - fewest > most:
-        raise ParameterError(
-            f"--dropout {asked.leaving} left {fewest} clients in a sum, below the floor of "
-            f"{clients - most} needed"
-        )
+    choices.check_floor(fewest, clients, most, "clients in a sum")
     figures = Figures()
-    with output.working("measuring what remains"), time_limit(asked.seconds):
+    with output.working("measuring what remains"), time_limit(choices.seconds):
         missing = sorted({clients - fewest, most})
         costs = {gone: epsilon_of(shared.missing(gone), 1, level) for gone in missing}
     figures.late = not all(cost.is_finite() for cost in costs.values())
     errors = [abs(a - b) for step in played for a, b in zip(step.found, step.truth, strict=True)]
     told: dict[str, Any] = {
-        "bits_from": asked.source,
+        "bits_from": choices.source,
         "simulation": played[0].simulated,
         "clients": clients,
         "steps": steps,
@@ -82,7 +78,7 @@ def play(parsed: Spec, asked: Asked) -> Result:
         "complete": [list(step.complete) for step in played],
         "error": {"largest": max(errors), "root_mean_square": _root_mean_square(errors)},
         "privacy": [
-            {"missing": gone, "quantity": "epsilon", "delta": asked.delta, **cost.to_json()}
+            {"missing": gone, "quantity": "epsilon", "delta": choices.delta, **cost.to_json()}
             for gone, cost in costs.items()
         ],
         "neighbours": shared.noise.neighbours,
@@ -91,7 +87,7 @@ def play(parsed: Spec, asked: Asked) -> Result:
         "seconds": round(sum(step.seconds for step in played), 3),
     }
     remains = {
-        f"ε at δ = {asked.delta}, {gone} missing": shown(cost) for gone, cost in costs.items()
+        f"ε at δ = {choices.delta}, {gone} missing": shown(cost) for gone, cost in costs.items()
     }
     parts = chain(_parts(parsed, told, played), [remains | figures.note])
     return Result({"mechanism": parsed} | told | figures.note, parts, figures.code)
