@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _ANYTHING = Enclosure.unknown()
 _PROBABILITY = Enclosure.probability()
 _SHOWN = Fraction(1, 1000)  # relative; mostly the two bounds are farther apart
+_LARGE = 100  # an epsilon of which nobody would speak
 _PATIENT = 50.0  # seconds for one figure of a width that was asked for
 
 
@@ -131,8 +133,20 @@ def measure(
             value = value.intersection(_PROBABILITY)
         if note is None and width.is_missed(value):
             note = _wide(width, value.why)
+        if quantity == "epsilon" and given and value.lower == math.inf and method is None:
+            note = _infinite(composition, exact(given[1], "delta"))
         results.append(Measured(quantity, given, value, note))
     return results if method is not None else _closed(composition, results, width)
+
+
+def _infinite(composition: Composition, level: Fraction) -> str:
+    """Why no epsilon is enough, of a composition of which that is certain."""
+    if level == 0:
+        return "no ε is enough: the privacy loss is not bounded, so δ = 0 is never met"
+    least = budget.quickly(partial(composition.delta, _LARGE), _PROBABILITY, budget.SECOND).lower
+    if least <= level:
+        return "no ε is enough: δ does not fall to this"
+    return f"no ε is enough: at ε = {_LARGE} δ is still {float(least):.3g}"
 
 
 def _closed(composition: Composition, results: list[Measured], width: Width) -> list[Measured]:

@@ -39,6 +39,8 @@ def _without_schema(params: list[Any]) -> list[Any]:
     for each in params:
         described = getattr(each, "type_descriptor", None)  # older Typers need no schema
         convert = described and _KINDS.get(described.annotation)
+        if convert is bool and each.metavar is None:
+            each.metavar = ""  # a flag is there or not, and takes nothing
         if convert is not None:
             vars(each).update(_runtime_param=_AsTyped(convert))  # Typer makes its own if missing
     return params

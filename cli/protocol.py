@@ -9,9 +9,9 @@ import typer
 
 from ..exact import ParameterError, time_limit
 from ..mechanisms.matrices.release import DiscreteMatrixNoise, MatrixNoise
-from ..mechanisms.specs.spec import parse
 from .options import DEFAULT_TIME, Note, Time, option, read_time
 from .playing import Choices, refuse
+from .protocol_federated import federated, read
 from .protocol_shuffle import shuffled
 from .protocol_sum import summed
 from .result import Result, printed
@@ -48,7 +48,11 @@ def protocol(
     ] = None,
     rounds: Annotated[str | None, option("K", "federated: rounds together (1)")] = None,
     target: Annotated[
-        str | None, option("CLAIM", "federated: the least local-stddev and the fewest bits for it")
+        str | None,
+        option(
+            "CLAIM",
+            "federated: the least local-stddev, which SPEC may lack, and the fewest bits for it",
+        ),
     ] = None,
     play: Annotated[
         bool, typer.Option("--play", help="play one batch: randomizers, masks, sum, analyzer")
@@ -124,12 +128,11 @@ def protocol(
         own = {"--dropout": users[0] if users else None, "--delta": delta, "--failure": failure}
         return played_round(spec, Choices({**own, **played}, read_time(seconds)))
     refuse(played, "needs --play")
-    parsed = parse(spec)
     with time_limit(read_time(seconds)):
+        parsed, lacking = read(spec, target)
         if parsed.federated is not None:
-            from .protocol_federated import federated
-
-            return federated(parsed, failure, users, delta or "1e-6", rounds or "1", target)
+            known = delta or "1e-6", rounds or "1", target
+            return federated(parsed, lacking, failure, users, *known)
         refuse(measured, "is for federated:... only")
         if isinstance(parsed.mechanism, MatrixNoise | DiscreteMatrixNoise):
             from .protocol_stream import stream

@@ -12,17 +12,18 @@ from attrs import evolve, frozen
 from ..accounting.composition.curves import rising
 from ..accounting.figure import Figure, meeting
 from ..common.table import Table
-from ..exact import Enclosure, ParameterError, decimal_text, exact, whole
+from ..exact import Enclosure, ParameterError, UndecidedError, decimal_text, exact, whole
+from ..exact.budget import share
 from ..exact.precision import refine
 from ..exact.rounding import to_digits
 from ..mechanisms.additive.error import wrapping
-from ..mechanisms.specs.spec import Spec
+from ..mechanisms.specs.spec import Spec, parse, read_name
 from ..protocols.federated import Settings, error_bound
 from ..protocols.federated.error import ErrorBound
 from ..verify import Guarantee, parse_claim
 from . import output
 from .federated_least import Least, least_deviation
-from .in_time import Figures
+from .in_time import LATE, Figures
 from .measure import epsilon_of
 from .options import read_dropouts
 from .parts import at_most, described, except_with, overflow_warning, shown
@@ -30,6 +31,7 @@ from .result import Part, Result
 
 _VANISH = ("0.01", "0.05", "0.1", "0.25", "0.5")
 _DIGITS = 6
+_FIRST = 10  # local-stddev, where a search begins
 
 
 @frozen
@@ -42,15 +44,30 @@ class _Cost:
     provided: Enclosure
 
 
+def read(spec: str, target: str | None) -> tuple[Spec, str | None]:
+    """The spec; and its text without the local-stddev that a target is to find, where it has none.
+
+    Raises ParameterError for what is no spec.
+    """
+    if target is None or not spec.startswith("federated:"):
+        return parse(spec), None
+    found = "local-stddev" in read_name(spec, "SPEC")[1]
+    return parse(spec if found else f"{spec},local-stddev={_FIRST}"), None if found else spec
+
+
 def federated(
     parsed: Spec,
+    lacking: str | None,
     failure: str | None,
     dropout: Sequence[str],
     delta: str,
     rounds: str,
     target: str | None,
 ) -> Result:
-    """Measure the round: epsilon, wrapping, and what clients who vanish cost."""
+    """Measure the round: epsilon, wrapping, and what clients who drop out cost.
+
+    lacking: the spec without its local-stddev, where the least for the target is taken.
+    """
     settings = parsed.federated
     assert settings is not None
     if settings.dropout:
@@ -63,14 +80,21 @@ def federated(
     gone = read_dropouts(dropout, n, _VANISH)
     figures = Figures()
     with output.working("measuring the round"):
+        least = None
+        if claim is not None:
+            with share(0.5):
+                least = least_deviation(settings, times, claim, risk)
+            figures.late |= not least.settled
+        if lacking is not None:
+            deviation = None if least is None else least.deviation
+            if deviation is None:
+                raise UndecidedError(f"no local-stddev that meets {target} was found; {LATE}")
+            parsed = parse(f"{lacking},local-stddev={decimal_text(deviation)}")
+            settings = settings.with_deviation(deviation)
         bound = figures.find(lambda: error_bound(settings.encoding, settings.share, n, risk), None)
         worst = figures.find(lambda: _worst_wrap(settings), Enclosure.probability())
         epsilon = epsilon_of(settings.released(), times, level)
         costs = [_cost(settings, missing, times, level) for missing in gone]
-        least = None
-        if claim is not None:
-            least = least_deviation(settings, times, claim, risk)
-            figures.late |= not least.settled
         epsilon, costs = _shared(settings, epsilon, costs, _found(least, settings, claim, level))
         figures.late |= not epsilon.is_finite()
         overflow = Enclosure.probability() if bound is None else bound.wrap

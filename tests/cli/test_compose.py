@@ -282,3 +282,10 @@ def test_figures_that_were_not_reached_are_told_by_the_others(monkeypatch):
     assert pure[0] <= 1 <= pure[1]
     assert order[0] <= Decimal("0.8") and Decimal("0.79") < order[1] <= pure[1]
     assert zero[1] <= 1 and two[1] < Decimal("1e-6") and epsilon[1] <= pure[1]
+
+
+def test_an_infinite_epsilon_has_its_reason(capsys):
+    assert main(["compose", "randomized-response:epsilon=1,delta=1e-3*10", "--delta", "1e-6"]) == 0
+    assert "no ε is enough: at ε = 100 δ is still 0.00996" in capsys.readouterr().out
+    assert main(["compose", "discrete-gaussian:sigma2=100", "--delta", "0"]) == 0
+    assert "the privacy loss is not bounded" in capsys.readouterr().out

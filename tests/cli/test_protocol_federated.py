@@ -201,3 +201,12 @@ def test_every_bound_of_the_error_counts_overflow(capsys: pytest.CaptureFixture[
         assert min(Fraction(found["failure"]) + overflow, 1) <= allowed <= 1
         assert found["overflow"] == answered["wrap"]["any"]
         assert ("warning" in answered) == (overflow > Fraction(found["failure"]))
+
+
+@pytest.mark.contract
+@pytest.mark.slow
+def test_a_target_finds_the_noise_that_a_spec_lacks(capsys: pytest.CaptureFixture[str]) -> None:
+    claim, full = "approx:2,1e-5", SPEC.format("skellam", 16)
+    found = shown(capsys, full.replace("local-stddev=4,", ""), "--dropout", "1", "--target", claim)
+    assert found["mechanism"]["spec"].endswith(f",local-stddev={found['least']['value']}")
+    assert main(["audit", found["mechanism"]["spec"], "--claim", claim, "--time", "5"]) == 0
