@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..accounting.figure import as_shown
 from ..common.table import Bar, Cell, Table
-from ..exact import Enclosure
+from ..exact import Enclosure, decimal_text
 from ..exact.rounding import float_above, float_below
 from ..mechanisms.specs.spec import Spec
 from .options import Uses, adjacency
@@ -142,7 +142,15 @@ def shown(value: Enclosure, digits: int = _DIGITS) -> str:
 def at_most(value: Fraction) -> str:
     """Two digits of a small number that is not negative, rounded up."""
     rounded = Context(prec=2, rounding=ROUND_CEILING)
-    return str(rounded.divide(Decimal(value.numerator), Decimal(value.denominator))).lower()
+    return short(Fraction(rounded.divide(Decimal(value.numerator), Decimal(value.denominator))))
+
+
+def short(value: Fraction) -> str:
+    """An exact number as people write it: 1e-6, not 0.000001; 1/3 stays."""
+    text = decimal_text(value)
+    if "/" in text or -5 < Decimal(text).adjusted() < 7:
+        return text
+    return f"{Decimal(text).normalize():e}".replace("e+", "e")
 
 
 def except_with(failure: Fraction, overflow: Enclosure) -> str:

@@ -128,8 +128,8 @@ def protocol(
         own = {"--dropout": users[0] if users else None, "--delta": delta, "--failure": failure}
         return played_round(spec, Choices({**own, **played}, read_time(seconds)))
     refuse(played, "needs --play")
+    parsed, lacking = read(spec, target)
     with time_limit(read_time(seconds)):
-        parsed, lacking = read(spec, target)
         if parsed.federated is not None:
             known = delta or "1e-6", rounds or "1", target
             return federated(parsed, lacking, failure, users, *known)

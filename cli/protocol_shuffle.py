@@ -12,7 +12,7 @@ from flint import arb
 
 from ..accounting import compose
 from ..common.table import Table
-from ..exact import Enclosure, ParameterError, decimal_text, exact, whole
+from ..exact import Enclosure, ParameterError, exact, whole
 from ..exact.budget import unhurried
 from ..exact.precision import refine
 from ..mechanisms.additive.papers import ShufflePreset
@@ -21,7 +21,7 @@ from ..mechanisms.specs.spec import Spec
 from ..verify import LeastNoiseBits, least_noise_bits, least_rare_bits
 from . import output
 from .in_time import Figures
-from .parts import shown
+from .parts import short, shown
 from .protocol_sum import FAILURE, LEVELS
 from .result import Part, Result
 
@@ -163,7 +163,7 @@ def _told(
     left: Sequence[dict[str, Any]],
     note: Mapping[str, str],
 ) -> Iterator[Part]:
-    epsilon, delta = decimal_text(given.epsilon), decimal_text(given.delta)
+    epsilon, delta = short(given.epsilon), short(given.delta)
     facts = {
         "mechanism": parsed.text,
         "users": str(given.batch),
@@ -176,7 +176,7 @@ def _told(
         "ε, δ": f"ε at δ = {delta}, δ at ε = {epsilon}: exact",
     }
     rows = [
-        (f"at most {decimal_text(chance)}", "not found" if t is None else str(t))
+        (f"at most {short(chance)}", "not found" if t is None else str(t))
         for chance, t in quantiles.items()
     ]
     columns = ("error exceeded with probability", "noise")

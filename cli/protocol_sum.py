@@ -8,7 +8,7 @@ from typing import Any
 
 from ..common.rows import written
 from ..common.table import Table
-from ..exact import Enclosure, ParameterError, decimal_text, exact
+from ..exact import Enclosure, ParameterError, exact
 from ..mechanisms.additive.error import noise_quantile, off_probability, wrap_probability
 from ..mechanisms.additive.protocol import missing_users
 from ..mechanisms.specs.spec import Spec
@@ -17,7 +17,7 @@ from ..protocols.provision import Provision, provisioned
 from ..protocols.total import Least, least_accuracy, least_modulus
 from . import output
 from .in_time import Figures
-from .parts import described, shown
+from .parts import described, short, shown
 from .result import Part, Result
 
 FAILURE = "1e-6"
@@ -157,10 +157,10 @@ def _told(
     paper = report["paper"]
     facts = described(parsed)
     facts["share"] = written(given.noise)
-    facts["failure"] = decimal_text(report["failure"])
+    facts["failure"] = short(report["failure"])
     if paper["claimed_failure"] is not None:
         facts["claimed"] = (
-            f"off by more than τ/g with probability at most {paper['claimed_failure']}"
+            f"off by more than τ/g with probability at most {short(paper['claimed_failure'])}"
         )
     facts["modular overflow"] = (
         f"with probability {shown(paper['wrap'])}, counted in the errors of noise and total"
@@ -173,7 +173,7 @@ def _told(
         if row is not None
     ]
     errors = [
-        (f"at most {decimal_text(row['failure'])}", *(_span(row[part]) for part in _PARTS))
+        (f"at most {short(row['failure'])}", *(_span(row[part]) for part in _PARTS))
         for row in report["quantiles"]
     ]
     yield facts
@@ -193,7 +193,7 @@ def _cost(way: dict[str, Any]) -> tuple[str, ...]:
     least, raised = way["least_accuracy"], way["raised_to"]
     return (
         str(way["missing"]),
-        way["changed"] if raised is None else f"{way['changed']} {decimal_text(raised)}",
+        way["changed"] if raised is None else f"{way['changed']} {short(raised)}",
         f"× {shown(way['variance_ratio'])}",
         str(least["accuracy"]),
         str(least["bits_per_user"]),
