@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -293,17 +294,42 @@ def _told(url: str, data: Mapping[str, Any]) -> Iterator[Part]:
     """Limits, what each user has spent and has left, and the latest entries."""
     limits = " and ".join(limit["claim"] for limit in data["limits"])
     people, entries = data["users"], data["entries"]
-    spent = [(each["user"], _ends(each["spent"]), _ends(each["left"])) for each in people[:_MOST]]
+    several = len(data["limits"]) > 1
+    spent = [row for each in people[:_MOST] for row in _balances(each, data["limits"])]
     latest = [
         (each["key"], each["user"], each["mechanism"], str(each["times"]), each["state"])
         for each in entries[-_MOST:]
     ]
     yield {"ledger": url, "limit": limits, "head": data["head"]}
-    yield Table(("user", "spent", "left"), spent, right=("spent", "left"))
+    columns = ("user", *(("limit",) if several else ()), "spent", "left")
+    yield Table((*columns, "") if several else columns, spent, right=("spent", "left"))
     yield Table(("key", "user", "mechanism", "times", "state"), latest, right=("times",))
     for what, every in (("users", people), ("entries", entries)):
         if len(every) > _MOST:
             yield {what: f"{len(every)} in all; --json or `ledger export` has every one"}
+
+
+def _balances(
+    person: Mapping[str, Any], limits: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, ...]]:
+    """What a user has spent and has left: of every limit, and which is the nearest to its end."""
+    own = person.get("limits", [person])
+    shares = [_share(balance) for balance in own]
+    for limit, balance, share in zip(limits, own, shares, strict=True):
+        ends = _ends(balance["spent"]), _ends(balance["left"])
+        if len(own) == 1:
+            yield person["user"], *ends
+        else:
+            yield person["user"], limit["name"], *ends, "binds" if share == max(shares) else ""
+
+
+def _share(balance: Mapping[str, Any]) -> Fraction:
+    """Of a limit that is spent, about: it orders limits, and decides nothing."""
+    spent, left = (Enclosure.from_json(dict(balance[key])) for key in ("spent", "left"))
+    if not (spent.is_finite() and left.is_finite()):
+        return Fraction(1)
+    total = Fraction(spent.upper) + Fraction(left.upper)
+    return Fraction(spent.upper) / total if total else Fraction(1)
 
 
 def _ends(ends: Mapping[str, str]) -> str:

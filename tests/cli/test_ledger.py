@@ -425,3 +425,15 @@ def test_what_acts_on_a_terminal_is_shown_by_its_escape(form, url, capsys) -> No
         assert err == ""
         assert "\\u202e" in out
         assert not {"\u202e", "\x1b"} & set(out)
+
+
+def test_every_limit_is_shown_and_which_binds(tmp_path, capsys):
+    url = f"{tmp_path}/a.db"
+    assert main(["ledger", "init", url, "--limit", "pure:1", "--limit", "zcdp:0.001"]) == 0
+    charge = ["discrete-laplace:epsilon=0.04", "--user", "ada", "--key", "one"]
+    assert main(["ledger", "charge", url, *charge]) == 0
+    capsys.readouterr()
+    assert main(["ledger", "show", url]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if line[:5] == " ada "]
+    assert rows[0] == ["ada", "pure:1", "0.04", "0.96"]
+    assert rows[1][1] == "zcdp:0.001" and rows[1][-1] == "binds"
