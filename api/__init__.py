@@ -22,13 +22,15 @@ if TYPE_CHECKING:
     from .door import audit, calibrate, certify, check, compose, mechanism
     from .exact import Enclosure, OutOfTimeError, ParameterError, UndecidedError, time_limit
     from .ledger import Ledger
+    from .report.make import report_html
     from .verify import ZCDP, ApproxDP, Audit, Calibration, GaussianDP, PureDP, RenyiDP, Verdict
     from .verify.certificate import Certificate, CertificateError, NotCertifiedError
 
     __version__: str
 
 # In the order in which they are read about: what one calls, what it gives, what is raised.
-__all__ = ["mechanism", "audit", "compose", "calibrate", "certify", "check", "time_limit"]
+__all__ = ["mechanism", "audit", "compose", "calibrate", "certify", "check"]
+__all__ += ["report_html", "time_limit"]
 __all__ += ["Composition", "Enclosure", "Profile", "Tradeoff"]
 __all__ += ["PureDP", "ApproxDP", "RenyiDP", "ZCDP", "GaussianDP"]
 __all__ += ["Audit", "Verdict", "Calibration", "Certificate", "Ledger"]
@@ -42,6 +44,7 @@ _HOMES = {  # where each name is from
         ".door": ("audit", "calibrate", "certify", "check", "compose", "mechanism"),
         ".exact": ("Enclosure", "OutOfTimeError", "ParameterError", "UndecidedError", "time_limit"),
         ".ledger": ("Ledger",),
+        ".report.make": ("report_html",),
         ".verify": (
             "ApproxDP",
             "Audit",

@@ -313,11 +313,11 @@ def _balances(
     person: Mapping[str, Any], limits: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, ...]]:
     """What a user has spent and has left: of every limit, and which is the nearest to its end."""
-    own = person.get("limits", [person])
-    shares = [_share(balance) for balance in own]
-    for limit, balance, share in zip(limits, own, shares, strict=True):
+    balances = person.get("limits", [person])
+    shares = [_share(balance) for balance in balances]
+    for limit, balance, share in zip(limits, balances, shares, strict=True):
         ends = _ends(balance["spent"]), _ends(balance["left"])
-        if len(own) == 1:
+        if len(balances) == 1:
             yield person["user"], *ends
         else:
             yield person["user"], limit["name"], *ends, "binds" if share == max(shares) else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,16 +14,18 @@ from ..common.extra import bring
 from ..common.regular_file import open_regular
 from ..exact import OutOfTimeError, ParameterError, exact, time_left, time_limit
 from ..exact.number import located
-from ..verify import Guarantee, Verdict, parse_claim
+from ..verify import Verdict, parse_claim
 from ..verify.guarantee import CLAIMS
 from . import options, output
 from .options import Time, option
 
 if TYPE_CHECKING:
     from ..report.page import Page
+    from ..report.subject import Subject
 
 _DEFAULT_TIME = "1200"
 _DELTAS = ("1e-6", "1e-9", "1e-5")
+_LONGEST = 200  # characters of a title
 _BEGINNING = 400  # bytes, by which files are told apart
 _EXIT_CODES = {Verdict.VERIFIED: 0, Verdict.REFUTED: 1, Verdict.UNDECIDED: 3}
 
@@ -45,6 +46,8 @@ def report(
         Path | None,
         option("FILE.yaml", "also a draft for OpenDP's registry of deployments"),
     ] = None,
+    title: Annotated[str | None, option("TEXT", "what the page is called")] = None,
+    owner: Annotated[str | None, option("TEXT", "who answers for it")] = None,
     ledger: Annotated[
         str | None, option("URL", "of a ledger, by itself: limits, and how much of them is spent")
     ] = None,
@@ -53,7 +56,8 @@ def report(
     """Write one page to hand on: verdicts, pictures, what was not checked, certificates."""
     allowed = options.read_time(seconds)
     claims = [parse_claim(text) for text in claim or ()]
-    deltas = [exact(text, "--delta", above=0, below=1) for text in delta or _DELTAS]
+    levels = [exact(text, "--delta", above=0, below=1) for text in delta or _DELTAS]
+    deltas = list(dict.fromkeys(levels))
     check_target(out, "--out")
     if record is not None:
         check_target(record, "--record")
@@ -68,9 +72,16 @@ def report(
         raise ParameterError(
             f"{kind} is reported by itself: no other SPEC, --claim, --delta or --record"
         )
+    named = {"--title": title, "--owner": owner}
+    for name, text in named.items():
+        if text is not None and (kind is not None or ledger is not None):
+            raise ParameterError(f"{name} is for mechanisms: a file or a ledger has its own")
+        if text is not None and not (text.isprintable() and 0 < len(text.strip()) <= _LONGEST):
+            raise ParameterError(f"{name} must be 1 to {_LONGEST} printable characters")
     for module in ("jinja2", "matplotlib"):
         bring(module, "report")
     from ..report import make  # noqa: F401  # what takes long to load is no part of the time
+    from ..report.subject import Subject
 
     with time_limit(allowed), output.working("measuring"):
         if ledger is not None:
@@ -80,22 +91,16 @@ def report(
         elif kind == "a transcript":
             code = _transcript(Path(specs[0]), out)
         else:
-            code = _mechanisms(specs, claims, deltas, out, record)
+            code = _mechanisms(
+                Subject(options.read_uses(specs), claims, deltas, title, owner), out, record
+            )
     raise typer.Exit(code)
 
 
-def _mechanisms(
-    specs: list[str],
-    claims: list[Guarantee],
-    deltas: list[Fraction],
-    out: Path,
-    record: Path | None,
-) -> int:
+def _mechanisms(subject: Subject, out: Path, record: Path | None) -> int:
     from ..report import evidence, make
     from ..report.registry import entry
-    from ..report.subject import Subject
 
-    subject = Subject(options.read_uses(specs), claims, list(dict.fromkeys(deltas)))
     found = evidence.decided(subject)
     page = make.report(subject, found)
     _write(page, out)

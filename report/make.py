@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from ..exact import OutOfTimeError
-from ..exact.budget import share
-from ..verify import Audit
+from ..exact import ExactInput, OutOfTimeError, ParameterError, exact
+from ..exact.budget import SECOND, share, within
+from ..mechanisms.specs.spec import parse_use
+from ..verify import Audit, parse_claim
 from ..verify.certificate import Certificate
 from . import costs, evidence, scope, shares
 from .measured import NOT_COMPUTED
@@ -17,6 +18,8 @@ from .page import Page, Section
 from .subject import Subject
 
 Decided = Sequence[tuple[Audit, Certificate | str]]
+DELTAS = ("1e-6", "1e-9", "1e-5")  # where epsilon is shown, unless somebody says
+SECONDS = 60  # of work
 _FIGURES, _SHARE = 0.6, 0.95  # of what is left
 
 
@@ -27,15 +30,42 @@ def made() -> dict[str, str]:
     return {"by": f"exactdp {version('exactdp')}", "at": now.strftime("%Y-%m-%d %H:%M UTC")}
 
 
+def report_html(
+    specs: str | Sequence[str],
+    claims: Sequence[str] = (),
+    deltas: Sequence[ExactInput] = DELTAS,
+    *,
+    title: str | None = None,
+    owner: str | None = None,
+) -> str:
+    """The page that `exactdp report` writes, as the text of one HTML file.
+
+    specs: what is released, as the command line reads it ("discrete-laplace:epsilon=0.1*20"), or
+    several. claims: to be decided ("approx:2,1e-6"). deltas: where epsilon is shown. title, owner:
+    in its head. Raises ParameterError for bad input, and ImportError without jinja2 or matplotlib.
+
+    >>> page = report_html("discrete-laplace:epsilon=0.1", ["pure:0.1"], title="Counts")
+    >>> "<h1>Counts</h1>" in page
+    True
+    """
+    uses = [parse_use(spec) for spec in ([specs] if isinstance(specs, str) else specs)]
+    levels = [exact(delta, "deltas", above=0, below=1) for delta in deltas]
+    if not uses or not levels:
+        raise ParameterError("specs and deltas must each have at least one")
+    subject = Subject(uses, [parse_claim(claim) for claim in claims], levels, title, owner)
+    with within(SECONDS * SECOND):
+        return report(subject, evidence.decided(subject)).html()
+
+
 def report(subject: Subject, found: Decided) -> Page:
     """The page of these mechanisms, their claims decided already."""
     with share(_FIGURES):
         subject.find()
-    sections = [scope.audited(subject), evidence.verdicts(found)]
+    sections = [scope.plainly(subject), scope.audited(subject), evidence.verdicts(found)]
     sections += [*_measured(subject), *scope.questions(subject)]
     held = evidence.certificates(subject, found)
     sections += [held] if held is not None else []
-    return Page(subject.title, _summary(subject, found), made(), sections)
+    return Page(subject.title, _summary(subject, found), made(), sections, subject.owner)
 
 
 _Part = Callable[[Subject], list[Section]]

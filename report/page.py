@@ -73,12 +73,13 @@ class Section:
 
 @frozen
 class Page:
-    """made: who made it and when."""
+    """made: who made it and when. owner: whose it is, where somebody says."""
 
     title: str
     summary: str
     made: Mapping[str, str]
     sections: Sequence[Section]
+    owner: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Everything that the page says."""
@@ -86,6 +87,7 @@ class Page:
             "format": FORMAT,
             "version": VERSION,
             "title": self.title,
+            **({} if self.owner is None else {"owner": self.owner}),
             "summary": self.summary,
             "made": dict(self.made),
             "sections": [*self.sections],

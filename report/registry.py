@@ -49,8 +49,8 @@ def record(subject: Subject, found: Sequence[tuple[Audit, Certificate | str]]) -
     """The same as nested dicts."""
     date = made()["at"][:10]
     basic = {
-        "name": _asked("the name of the data product"),
-        "data_curators": [_asked("who publishes it")],
+        "name": subject.name or _asked("the name of the data product"),
+        "data_curators": [subject.owner or _asked("who publishes it")],
         "intended_use": _asked("what it is for"),
         "data_product_type": "Summary statistics",
         "data_product_region": _asked("which region the data describe"),

@@ -7,15 +7,23 @@ model, and what lies outside of the guarantee.
 
 from __future__ import annotations
 
+import math
 import shlex
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from fractions import Fraction
 
 from ..common.table import Cell
-from ..exact import brief_text
+from ..exact import brief_text, decimal_text
+from ..exact.rounding import float_above, to_digits
 from ..mechanisms.additive.protocol import Trust
 from ..mechanisms.specs.spec import Spec
+from .measured import NARROW
 from .page import Section
 from .subject import Subject, used
 
+_ALARMS = Fraction(1, 20)  # what a test may have, for whoever signs
+_LARGEST = 50  # an epsilon above which nothing is promised of tests
+_DIGITS = 4
 _TRUST = {
     Trust.CENTRAL: "Central: the server is trusted with the data; it adds the noise and releases "
     "the result",
@@ -46,6 +54,41 @@ _CONTINUOUS = (
     "Continuous noise cannot be drawn exactly by a computer: an implementation in floats has "
     "another distribution than the one that is certified."
 )
+
+
+def plainly(subject: Subject) -> Section:
+    """Three sentences for whoever signs.
+
+    Who holds an (epsilon, delta) for all neighbours has, of each test with false alarms alpha, at
+    most e^epsilon alpha + delta and 1 - e^-epsilon (1 - alpha - delta) of detections.
+    """
+    delta, figure, most = subject.deltas[0], subject.epsilon, Fraction(1)
+    if figure.upper == Decimal("Infinity"):
+        proved = f"No ε is proved at δ = {subject.delta}: more noise, or a larger δ, is needed."
+    else:
+        least, epsilon = (
+            decimal_text(to_digits(Fraction(end), _DIGITS, rounding))
+            for end, rounding in ((figure.lower, ROUND_FLOOR), (figure.upper, ROUND_CEILING))
+        )
+        proved = f"Together they are ({epsilon}, {subject.delta})-differentially private: proved."
+        if not figure.is_within(NARROW):
+            proved += f" The least ε of which that is true is {least} or more."
+    if figure.upper < _LARGEST:
+        factor = Fraction(math.exp(float_above(figure.upper)) * (1 + 1e-9))
+        most = min(_ALARMS * factor + delta, 1 - (1 - _ALARMS - delta) / factor, most)
+    percent = math.ceil(1000 * most) / 10
+    return Section(
+        "plain",
+        "In plain words",
+        text=(
+            f"This page is about {subject.releases}, seen together; two datasets are neighbours "
+            f"if {subject.differing}.",
+            proved,
+            "Whoever sees all of it, knows everybody else's data and tells the two datasets apart "
+            f"with {float(100 * _ALARMS):g} false alarms in 100 notices the other one in at most "
+            f"{percent:g} cases of 100.",
+        ),
+    )
 
 
 def audited(subject: Subject) -> Section:
@@ -101,6 +144,8 @@ def trust_model(spec: Spec) -> str:
 
 def _again(subject: Subject) -> str:
     words = ["exactdp", "report", *(used(*each) for each in subject.uses)]
+    named = (("--title", subject.name), ("--owner", subject.owner))
+    words += [word for option, text in named if text for word in (option, text)]
     words += [word for claim in subject.claims for word in ("--claim", claim.brief())]
     words += [word for delta in subject.deltas for word in ("--delta", brief_text(delta))]
     return shlex.join([*words, "--out", "report.html"])

@@ -33,12 +33,15 @@ _NEIGHBOURS = {
 class Subject:
     """deltas: exact, the first of them the one at which methods and groups are compared.
 
+    name, owner: what the page is called and whose it is, where somebody says.
     sought: figures for which work was done already.
     """
 
     uses: Sequence[tuple[Spec, int]]
     claims: Sequence[Guarantee]
     deltas: Sequence[Fraction]
+    name: str | None = None
+    owner: str | None = None
     sought: set[Figure] = field(factory=set, init=False, eq=False)
 
     @cached_property
@@ -144,8 +147,18 @@ class Subject:
 
     @property
     def title(self) -> str:
-        """What is used and how often, as specs write it."""
-        return ", ".join(used(spec, times) for spec, times in self.uses)
+        """The name, or in a few words what is released and how often."""
+        return self.name or f"Privacy of {self.releases}"
+
+    @property
+    def releases(self) -> str:
+        """How often what is released: by the names of mechanisms, each once."""
+        counts: dict[str, int] = {}
+        for spec, times in self.uses:
+            kind = spec.text.partition(":")[0]
+            counts[kind] = counts.get(kind, 0) + times
+        each = (f"{n:,} release{'' if n == 1 else 's'} of {kind}" for kind, n in counts.items())
+        return " and ".join(each)
 
     @property
     def _listed(self) -> list[Use]:

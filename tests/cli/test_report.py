@@ -138,3 +138,16 @@ def test_a_ledger_is_checked_and_shown_without_names(tmp_path, capsys):
         assert main(["report", *more, "--ledger", url, "--out", str(page)]) == 2
     assert main(["report", "--out", str(page)]) == 2
     assert main(["report", "--ledger", str(tmp_path / "none"), "--out", str(page)]) == 2
+
+
+def test_a_page_has_a_title_an_owner_and_plain_words(tmp_path, capsys):
+    out = tmp_path / "r.html"
+    spec = "randomized-response:epsilon=1"
+    named = ["--title", "Counts & more", "--owner", "An office", "--time", "20"]
+    assert main(["report", spec, *named, "--out", str(out)]) == 0
+    page = out.read_text()
+    assert "<h1>Counts &amp; more</h1>" in page and "· An office ·" in page
+    # 0.05 e = 0.1359 and 1 - 0.95/e = 0.6505; delta adds a millionth
+    assert "notices the other one in at most 13.6 cases of 100." in page
+    assert main(["report", spec, "--title", "", "--out", str(out)]) == 2
+    assert "--title must be 1 to 200 printable characters" in capsys.readouterr().err
