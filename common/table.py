@@ -15,6 +15,7 @@ from ..exact.enclosure import Enclosure
 
 _FORMULAS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")  # the last four: of full width
 _NUMBER = re.compile(r"[-+]?[\d.]+(e[-+]?\d+)?")
+_DIGITS = 9  # of a figure in a page; its ends are in the cell's title
 VERDICTS = ("VERIFIED", "REFUTED", "UNDECIDED", "valid", "not valid", "undecided")  # have colours
 
 
@@ -118,9 +119,11 @@ def no_formula(value: Any) -> Any:
 
 
 def html_text(cell: Cell) -> str:
-    """A cell inside HTML."""
+    """A cell inside HTML; of an enclosure not more digits than are read, rounded up."""
     text = escape(visible(str(cell)))
     if isinstance(cell, Enclosure):
+        if len(text) > _DIGITS and not text.startswith("["):
+            text = min(text, f"{cell:.{_DIGITS}g}", key=len)
         low, high = cell.to_json().values()
         ends = f'data-lower="{low}" data-upper="{high}"'
         return f'<span title="certified: [{low}, {high}]" {ends}>{text}</span>'

@@ -14,7 +14,7 @@ from ..exact.rounding import float_above, float_below
 
 Draw = Callable[[Any], object]
 
-_SIZE = (4.8, 3.2)  # so that its letters are read on a telephone
+_SIZE = (5.6, 3.1)  # so that its letters are read on a telephone
 _KINDS = ("svg", "png", "pdf")
 
 # What matplotlib draws in these colours, a page shows in its own (`currentColor`, `--curve`, ...).
@@ -66,6 +66,12 @@ def uses_svg(times: Sequence[int], epsilons: Sequence[Enclosure], label: str) ->
         ax.fill_between(times, low, high, alpha=0.3, linewidth=0, color=_CURVE)
         ax.set_xscale("log")
         ax.set_yscale("log")
+        from matplotlib import ticker
+
+        for axis, marks in ((ax.xaxis, (1,)), (ax.yaxis, (1, 2, 5))):
+            axis.set_major_locator(ticker.LogLocator(subs=marks))
+            axis.set_minor_locator(ticker.NullLocator())
+            axis.set_major_formatter("{x:g}")
         ax.set_xlabel("releases")
         ax.set_ylabel(label)
 
