@@ -70,6 +70,7 @@ _VERBS = {  # what each does, in its module's words; only what is called is load
     "ledger": "What every user has spent, kept in a database: no limit is exceeded.",
     "bandit": "Private bandits, on mechanisms that are verified before they run.",
 }
+_TOGETHER = dict.fromkeys(("claims", "bugs", "deployments"), "evidence")  # in one module
 _ALSO = {"papers": "claims"}  # a name and another one
 _OLD_COMMANDS = {"round": ("protocol", "--play")}
 _OLD_OPTIONS = {"protocol": {"--vanish": "--dropout", "--neighbours": "--mask-degree"}}
@@ -101,7 +102,7 @@ def application(verbs: Iterable[str] = _VERBS, listed: bool = False) -> typer.Ty
 def _loaded(verb: str) -> Any:
     """The command, from the module of its name."""
     name = verb.replace("-", "_")
-    return getattr(import_module(f".{name}", __package__), name)
+    return getattr(import_module(f".{_TOGETHER.get(name, name)}", __package__), name)
 
 
 def _listed() -> None:

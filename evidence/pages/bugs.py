@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exactdp.cli.bugs import audited
+from exactdp.cli.evidence import audited_bugs
 from exactdp.cli.parts import shown
 
 from .page import link, table
@@ -19,7 +19,7 @@ says whose. A defect may have been repaired since.
 
 def page() -> str:
     """All of them, audited now."""
-    rows = audited()
+    rows = audited_bugs()
     columns = ("id", "stated", "measured", "verdict", "repaired")
     cells = [
         (link(row.id), row.claim, shown(wrong.measured), wrong.verdict.name, right.verdict.name)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from exactdp.cli.claims import scope_of, to_json
+from exactdp.cli.evidence import claim_json, scope_of
 from exactdp.evidence.claims import available_workers, read_claims, settle
 
 from .page import link, table
@@ -32,7 +32,7 @@ _Row = Mapping[str, Any]
 
 def page() -> str:
     """All of them, checked now."""
-    return text([to_json(each) for each in settle(read_claims(), available_workers())])
+    return text([claim_json(each) for each in settle(read_claims(), available_workers())])
 
 
 def text(rows: Sequence[_Row]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exactdp.cli.deployments import audited, measured_of, verdict_of
+from exactdp.cli.evidence import audited_deployments, measured_of, verdict_of
 
 from .page import link, table
 
@@ -18,7 +18,7 @@ the assumptions named. Where the noise is not published the verdict is UNKNOWN: 
 
 def page() -> str:
     """All of them, audited now."""
-    rows = audited()
+    rows = audited_deployments()
     columns = ("id", "deployment", "stated", "measured", "verdict")
     cells = [
         (link(row.id), row.deployment, row.claim, measured_of(audit), verdict_of(audit))

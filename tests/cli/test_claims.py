@@ -41,7 +41,7 @@ CORRECTED = row(
 def few(monkeypatch):
     monkeypatch.setattr("exactdp.evidence.claims.check_named", CHECKS.__getitem__)
     rows = [HOLDS, CORRECTED, row("undecided", "HOLDS", "proved", "undecided", {})]
-    monkeypatch.setattr("exactdp.cli.claims.read_claims", lambda: rows)
+    monkeypatch.setattr("exactdp.cli.evidence.read_claims", lambda: rows)
 
 
 def test_json_is_a_list_in_the_order_of_the_papers(few, capsys):
@@ -79,7 +79,7 @@ def test_what_stays_open_is_told_and_ends_with_3(few, capsys):
 
 def test_what_is_not_settled_in_time_stays_open(few, monkeypatch, capsys):
     rows = [HOLDS, row("endless", "HOLDS", "proved", "endless", {})]
-    monkeypatch.setattr("exactdp.cli.claims.read_claims", lambda: rows)
+    monkeypatch.setattr("exactdp.cli.evidence.read_claims", lambda: rows)
     words = ["claims", "--json", "--workers", "1", "--time"]
     assert main([*words, "100"]) == 3
     found = {each["id"]: each["verdict"] for each in json.loads(capsys.readouterr().out)}

@@ -3,13 +3,13 @@
 import os
 import subprocess
 import sys
-from importlib import import_module, metadata
+from importlib import metadata
 
 import pytest
 import typer
 from commands import refused
 
-from exactdp.cli.main import _VERBS, main
+from exactdp.cli.main import _VERBS, _loaded, main
 
 _RESPONSE = ["audit", "randomized-response:epsilon=1", "--claim", "pure:1"]
 
@@ -106,8 +106,7 @@ def test_shells_complete_commands():
 
 @pytest.mark.parametrize("verb", _VERBS)
 def test_commands_are_listed_with_their_own_words(verb):
-    name = verb.replace("-", "_")
-    command = getattr(import_module(f"exactdp.cli.{name}"), name)
+    command = _loaded(verb)
     told = command.info.help if isinstance(command, typer.Typer) else command.__doc__
     assert " ".join(told.partition("\n\n")[0].split()) == _VERBS[verb]
 

@@ -81,7 +81,7 @@ def compared(line, row):
         if said is None:
             low, high = ends
             value = Enclosure.from_json({"lower": low, "upper": high})
-            rounded = len(text) < 15 and Decimal(text) >= value.upper  # no more digits than are read
+            rounded = len(text) < 15 and Decimal(text) >= value.upper  # no digits besides
             assert text == str(value) or rounded
         else:
             assert text == " ".join(said.split())
