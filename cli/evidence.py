@@ -135,8 +135,8 @@ def scope_of(row: Mapping[str, Any]) -> str:
 
 
 def _claim_cells(row: Mapping[str, Any], length: int = 90) -> tuple[str, ...]:
-    said = row["statement"]
-    brief = said if len(said) <= length else f"{said[: length - 3]}..."
+    statement = row["statement"]
+    brief = statement if len(statement) <= length else f"{statement[: length - 3]}..."
     return row["id"], row["verdict"], scope_of(row), brief
 
 
