@@ -33,8 +33,8 @@ from ..divergences.largest_loss import largest_loss
 from ..divergences.privacy_profile import delta_of, epsilon_of
 from ..figure import MU, PURE, RHO, Figure
 from ..losses.continuous import allocated, profile
-from ..losses.continuous.mixture import LineLaw
-from ..losses.continuous.uses import continuous_loss, continuous_noise, single_law, two_way_renyi
+from ..losses.continuous.profile import continuous_loss, continuous_noise, single_law, two_way_renyi
+from ..losses.continuous.sampled_noise import LineLaw
 from ..sampling import loss_of
 from ..scenario import Use, worst
 

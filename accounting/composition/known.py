@@ -19,7 +19,7 @@ where it is reduced mod m. Uses that are mu_i-GDP are mu-GDP together with mu^2 
 (`together`), whose rho is mu^2/2 and whose divergences are a mu^2/2; sampled or not, since who
 takes part is the same on both sides.
 
-*By cells* (`grid.orders`) divergences are known from both sides.
+*By cells* (`divergences.renyi`) divergences are known from both sides.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ from ...mechanisms.mechanism import (
 from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.conversion import zcdp_to_delta, zcdp_to_epsilon
 from ..divergences.gaussian_dp import of_pure, root_of, squared
+from ..divergences.renyi import renyi_by_cells
 from ..figure import MU, PURE, RHO, Figure, meeting
-from ..grid.orders import renyi_by_cells
 from ..losses.continuous import profile
-from ..losses.continuous.uses import parts_of
+from ..losses.continuous.profile import parts_of
 from ..scenario import Scenario, Use, dearest, is_one_way, worst
 from . import divergence
 from .divergence import added_up

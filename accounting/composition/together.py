@@ -39,7 +39,7 @@ from ..divergences import concentrated
 from ..divergences.gaussian_dp import bounded_mu, root_of, squared
 from ..figure import MU, PURE, RHO, Figure, meeting
 from ..losses.continuous import allocated, profile
-from ..losses.continuous.uses import has_no_outcomes, parts_of
+from ..losses.continuous.profile import has_no_outcomes, parts_of
 from ..losses.sums import (
     OFF_LATTICE,
     Enough,

@@ -44,7 +44,7 @@ from ...exact.precision import enclose, working_precision
 from ...mechanisms.continuous import continuous
 from ...mechanisms.mechanism import Mechanism, OnePair, OneWay, either_way
 from ...mechanisms.pairs.pair import TwoWayPair
-from ..losses.continuous.uses import continuous_loss
+from ..losses.continuous.profile import continuous_loss
 from ..scenario import Scenario, Use, scenarios
 from ..solve import lists_of
 from .curves import (

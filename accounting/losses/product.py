@@ -43,9 +43,8 @@ from ..grid.cells import DividedLoss, TwoWayLoss
 from ..grid.dealt import DealtSteps
 from ..scenario import Scenario, Use
 from .composite import Together
-from .continuous.mixture import LineLaw
-from .continuous.profile import merged
-from .continuous.uses import Continuous, continuous_loss, plain_law
+from .continuous.profile import Continuous, continuous_loss, merged, plain_law
+from .continuous.sampled_noise import LineLaw
 from .law import Atoms, LossLaw
 from .listed import dominating
 from .of_pair import closed_law, listed_law, window

@@ -31,7 +31,7 @@ from ..grid.blocks import BlockLoss
 from ..grid.cells import TwoWayLoss
 from ..scenario import Scenario, Use
 from .composite import NO_LATTICE, Together, saddle_towards
-from .continuous.uses import has_no_outcomes
+from .continuous.profile import has_no_outcomes
 from .lattice import LatticeTail
 from .listed import ListedLoss
 from .of_pair import listed_law

@@ -37,9 +37,8 @@ from ....exact.precision import enclose_between
 from ....exact.roots import float_root, met_near
 from ....losses.planning import Saddle
 from ..composite import Together, aliases, period
-from .line import powers
-from .mixture import LineLaw
-from .sampled_gaussian import SampledGaussian
+from .sampled_gaussian import SampledGaussian, powers
+from .sampled_noise import LineLaw
 
 Parts: TypeAlias = Sequence[tuple[LineLaw, int]]
 Gaussians: TypeAlias = Sequence[tuple[SampledGaussian, int]]
