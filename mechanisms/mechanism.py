@@ -23,8 +23,7 @@ from .fields import parameters
 from .fields.schema import INNER, Calibrated, key
 from .laws.finite import FiniteLaw
 from .laws.law import Law
-from .pairs.pair import FinitePair, Pair, ResponsePair
-from .pairs.shift_pair import ShiftPair, WrappedPair
+from .pairs.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 
 
 class Mechanism(Protocol):

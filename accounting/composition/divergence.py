@@ -23,6 +23,7 @@ from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.laws.law import Law
 from ...mechanisms.mechanism import Mechanism, either_way, ways
 from ...mechanisms.pairs.pair import MixturePair, Pair, Reducible, SampledPair
+from ...mechanisms.pairs.sampling import Sampling
 from ...mechanisms.sampled import dearest_ways
 from ...mechanisms.sampling.allocation import Allocation, allocation
 from ...mechanisms.sampling.fixed_size import TwoWay
@@ -35,7 +36,6 @@ from ..figure import MU, PURE, RHO, Figure
 from ..losses.continuous import allocated, profile
 from ..losses.continuous.profile import continuous_loss, continuous_noise, single_law, two_way_renyi
 from ..losses.continuous.sampled_noise import LineLaw
-from ..sampling import loss_of
 from ..scenario import Use, worst
 
 _ZERO = Enclosure.exactly(0)
@@ -220,7 +220,7 @@ def _rho(
     whole = refine(lambda: concentrated.of_laplace(move), width=width, cap=_CAPS["zcdp"])
     if noise.rate == 1:
         return whole
-    upper = min(whole.upper, enclose(loss_of(ball(rate), True, ball(move)) ** 2 / 2).upper)
+    upper = min(whole.upper, enclose(Sampling(rate).loss(ball(move)) ** 2 / 2).upper)
     each = (figure_of(mechanism, Figure("renyi", a), _COARSE).times(1 / a) for a in _ORDERS)
     return Enclosure(max(one.lower for one in each), upper).because(_OPEN)
 

@@ -51,6 +51,7 @@ from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError, distance_at, t
 from ...mechanisms.laws.law import Law
 from ...mechanisms.laws.rounded_envelope import rounded_distance, rounded_renyi
 from ...mechanisms.mechanism import Mechanism
+from ...mechanisms.pairs.sampling import Sampling
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
 from ..figure import RHO, Figure, read_epsilon, read_failure, read_order
 from ..losses.continuous import profile
@@ -76,7 +77,10 @@ _ANYTHING = Enclosure.unknown()
 def _gaussians(uses: Sequence[tuple[Fraction, Fraction, int]]) -> tuple[Parts, Parts]:
     """(rate, distance, times) each: where a user is removed, and where one is added."""
     removed, added = (
-        [(SampledGaussian(rate, 1 / distance, way), times) for rate, distance, times in uses]
+        [
+            (SampledGaussian(1 / distance, Sampling(rate, way)), times)
+            for rate, distance, times in uses
+        ]
         for way in (True, False)
     )
     return removed, added

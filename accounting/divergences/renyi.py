@@ -42,8 +42,14 @@ from ...losses.cells import Loss, on_lattice
 from ...losses.planning import Sketch
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError, unit_parameter
-from ...mechanisms.pairs.pair import MixturePair, Pair, SampledPair, TwoWayPair
-from ...mechanisms.pairs.shift_pair import ShiftPair, WrappedPair
+from ...mechanisms.pairs.pair import (
+    MixturePair,
+    Pair,
+    SampledPair,
+    ShiftPair,
+    TwoWayPair,
+    WrappedPair,
+)
 from ..grid.average import AllocatedLoss
 from ..losses.law import Atoms
 from ..losses.product import Product, product_of
@@ -129,7 +135,7 @@ def _from_sum(total: arb, order: Fraction) -> Enclosure:
 def is_infinite(pair: Pair) -> bool:
     """Has P an outcome that Q has not, at an end of the law's support?"""
     if isinstance(pair, SampledPair):
-        return pair.removing and is_infinite(pair.facing)
+        return pair.sampling.removing and is_infinite(pair.pair)
     return isinstance(pair, ShiftPair) and pair.law.support[0] is not None
 
 

@@ -31,8 +31,7 @@ from ...losses.lattice import Charged
 from ...losses.planning import Sketch, Sketches
 from ...mechanisms import AdditiveNoise, Mechanism, Pair, ShiftPair
 from ...mechanisms.mechanism import OnePair
-from ...mechanisms.pairs.pair import MixturePair, Reducible, SampledPair, TwoWayPair
-from ...mechanisms.pairs.shift_pair import WrappedPair
+from ...mechanisms.pairs.pair import MixturePair, Reducible, SampledPair, TwoWayPair, WrappedPair
 from ...mechanisms.sampled import likewise, unsampled
 from ...mechanisms.sampling.allocation import Allocation
 from ...mechanisms.sampling.fixed_size import TwoWay
@@ -205,7 +204,7 @@ class Product:
             elif isinstance(one, TwoWay):
                 yield TwoWayLoss(DividedLoss(plain_law(one), tail)), times
             else:
-                yield DividedLoss(one, tail, times * one.rate < 1), times
+                yield DividedLoss(one, tail, times * one.sampling.rate < 1), times
 
 
 @lru_cache(maxsize=64)

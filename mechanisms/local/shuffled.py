@@ -56,7 +56,7 @@ from ...exact.precision import (
 from ...exact.roots import halved
 from ..bracket import Bracket, Bracketed
 from ..mechanism import Mechanism, RandomizedResponse
-from ..pairs.listed_pair import ListedPair, Masses, Swapped
+from ..pairs.pair import ListedPair, Masses, Swapped
 from ..sampling.guaranteed import ProfilePair, hull
 from . import shuffled_bits, shuffled_counts
 from .local_families import Categories

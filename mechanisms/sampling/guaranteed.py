@@ -58,7 +58,7 @@ from ...exact.square_root import square_root
 from ..bracket import Bracket, Bracketed, RenyiCurve
 from ..continuous import ContinuousNoise, Shape
 from ..mechanism import Mechanism, RandomizedResponse
-from ..pairs.listed_pair import ListedPair, Masses, Steps
+from ..pairs.pair import ListedPair, Masses, Steps
 from ..sampled import check_neighbours
 from .schemes import with_users
 

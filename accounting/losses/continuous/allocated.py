@@ -79,7 +79,7 @@ def measured(parts: Parts, figure: Figure, width: Fraction = WIDTH) -> Enclosure
     squares = [((part.sensitivity / part.scale) ** 2 * part.taken * n, part) for part, n in parts]
     most = sum((square for square, _ in squares), Fraction(0))
     least = sum((square * part.taken / part.steps for square, part in squares), Fraction(0))
-    plain = (SampledGaussian(Fraction(1), square_root(1 / mu2), True) for mu2 in (least, most))
+    plain = (SampledGaussian(square_root(1 / mu2)) for mu2 in (least, most))
     low, high = (profile.measured([(law, 1)], figure, width) for law in plain)
     bracket = Enclosure(low.lower, high.upper)
     is_one_epoch = len(parts) == 1 and parts[0][1] == 1 and parts[0][0].taken == 1

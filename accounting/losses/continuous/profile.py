@@ -27,7 +27,6 @@ from fractions import Fraction
 from functools import partial
 from typing import TypeAlias
 
-from attrs import evolve
 from flint import acb, arb
 
 from ....exact.budget import OutOfTimeError
@@ -40,6 +39,7 @@ from ....losses.planning import saddle
 from ....mechanisms.bracket import is_bracketed
 from ....mechanisms.continuous import ContinuousNoise, Shape, continuous
 from ....mechanisms.mechanism import Mechanism, either_way
+from ....mechanisms.pairs.sampling import Sampling
 from ....mechanisms.sampled import RandomRate
 from ....mechanisms.sampling.allocation import Allocation
 from ....mechanisms.sampling.fixed_size import TwoWay
@@ -64,12 +64,12 @@ def merged(parts: Parts) -> list[tuple[LineLaw, int]]:
     """Equal laws together, only those that take part, and Gaussians that are not sampled as one."""
     found, square = Counter[LineLaw](), Fraction(0)
     for law, times in parts:
-        if isinstance(law, SampledGaussian) and law.rate == 1:
+        if isinstance(law, SampledGaussian) and law.sampling.rate == 1:
             square += times / squared(law.noise)
-        elif law.rate:
+        elif law.sampling.rate:
             found[law] += times
     if square:
-        found[SampledGaussian(Fraction(1), square_root(1 / square), True)] = 1
+        found[SampledGaussian(square_root(1 / square))] = 1
     return list(found.items())
 
 
@@ -88,8 +88,8 @@ def renyi(law: LineLaw, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
             least = most = law.transform(acb(c)).real.log() / c
         else:
             least, most = arb(0), (law.log_unsampled(c) / c).min(law.largest())
-            if law.removing:
-                least = law.log_unsampled(c) / c + ball(order) / c * ball(law.rate).log()
+            if law.sampling.removing:
+                least = law.log_unsampled(c) / c + ball(order) / c * ball(law.sampling.rate).log()
         return enclose_between(least.max(arb(0)), most)
 
     found = refine(compute, width=width, cap=2 * _BITS if far else CAP)
@@ -112,11 +112,16 @@ def measured(
     parts, at, is_delta = merged(parts), figure.at, figure.quantity == "delta"
     assert at is not None
     # the total variation distance of one use is at most its rate
-    if not parts or (not is_delta and min(1, sum(n * law.rate for law, n in parts)) <= at):
+    if not parts or (not is_delta and min(1, sum(n * law.sampling.rate for law, n in parts)) <= at):
         return Enclosure.exactly(0)
     law, n = parts[0]
     if len(parts) == n == 1:
-        if is_delta and isinstance(law, SampledLaplace) and law.rate == 1 and law.epsilon <= at:
+        if (
+            is_delta
+            and isinstance(law, SampledLaplace)
+            and law.sampling.rate == 1
+            and law.epsilon <= at
+        ):
             return Enclosure.exactly(0)  # its largest loss, which no ball tells
 
         def closed() -> Enclosure:
@@ -132,7 +137,7 @@ def measured(
         return found
     # if everyone took part: to replace the output by a draw from Q, with probability 1 - q, turns
     # (P, Q) into the sampled pair, and (Q, P) into the other, which is post-processing of every use
-    everyone = [(evolve(law, rate=Fraction(1)), times) for law, times in gaussians]
+    everyone = [(SampledGaussian(law.noise), times) for law, times in gaussians]
     return found.intersection(Enclosure(Fraction(0), measured(everyone, figure, width).upper))
 
 
@@ -184,9 +189,9 @@ def plain_law(
     noise = one.mechanism if isinstance(one, TwoWay) else one
     assert isinstance(noise, ContinuousNoise)
     if noise.shape is Shape.GAUSSIAN:
-        return SampledGaussian(noise.rate, noise.scale / noise.sensitivity, removing)
+        return SampledGaussian(noise.scale / noise.sensitivity, Sampling(noise.rate, removing))
     assert isinstance(noise.move, Fraction)
-    return SampledLaplace(noise.rate, noise.move, removing)
+    return SampledLaplace(noise.move, Sampling(noise.rate, removing))
 
 
 def two_way_renyi(one: TwoWay, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
@@ -217,7 +222,7 @@ def continuous_loss(mechanism: Mechanism) -> Continuous | None:
     if not isinstance(inner, Allocation) or inner.taken < inner.steps:
         return inner if isinstance(inner, Allocation) else None
     noise = inner.scale / inner.sensitivity / square_root(Fraction(inner.steps))
-    return SampledGaussian(Fraction(1), noise, True)
+    return SampledGaussian(noise)
 
 
 def has_no_outcomes(mechanism: Mechanism) -> bool:

@@ -52,7 +52,7 @@ from ....exact.square_root import SquareRoot
 from ....losses.cells import Reals
 from ....losses.planning import Cumulant, cumulant_of
 from ....mechanisms.laws.normal import upper
-from ...sampling import log_ratio
+from ....mechanisms.pairs.sampling import EVERYBODY, Sampling
 from .sampled_noise import SampledNoise, Tail
 
 _WIDEST, _SQUARE = 3.0, 1.55  # of the strip, in units of t^2: below pi and below pi/2
@@ -134,9 +134,8 @@ def powers(factors: list[acb], count: int) -> list[list[acb]]:
 class SampledGaussian(SampledNoise):
     """The privacy loss of one use, in one direction."""
 
-    rate: Fraction
     noise: Fraction | SquareRoot  # t = sigma/sensitivity
-    removing: bool
+    sampling: Sampling = EVERYBODY
 
     def plain_tails(self, at: arb) -> Tail:  # u is N(+-mu^2/2, mu^2)
         mu = 1 / ball(self.noise)
@@ -159,7 +158,7 @@ class SampledGaussian(SampledNoise):
 
     def cumulant(self, c: float) -> Cumulant:
         log_weights, log_ratio = self._floats(c)
-        return cumulant_of(log_weights, log_ratio if self.removing else -log_ratio)
+        return cumulant_of(log_weights, log_ratio if self.sampling.removing else -log_ratio)
 
     def line(self, c: arb, log_error: float) -> Line:
         power, goal = self._power(c), -log_error
@@ -175,7 +174,7 @@ class SampledGaussian(SampledNoise):
         return Line(weights, losses, (relative * peak + absolute).upper())
 
     def terms(self, c: float, log_error: float) -> float:
-        power = c + 1 if self.removing else -c
+        power = c + 1 if self.sampling.removing else -c
         width = self._strip(power, -log_error)
         reach = -log_error + float(self._growth(arb(power), arb(width)).mid()) + 3
         low, high = self._window(power, reach)
@@ -200,16 +199,16 @@ class SampledGaussian(SampledNoise):
     # -- the rule -----------------------------------------------------------------------------
 
     def _power(self, c: arb) -> arb:
-        return c + 1 if self.removing else -c
+        return c + 1 if self.sampling.removing else -c
 
     def _node(self, power: arb, x: arb, a: arb) -> tuple[acb, acb]:
         """phi r^p on the line Im = +-a above or below x, and the loss there, Im loss >= 0."""
         noise2 = ball(self.noise) ** 2
-        z = acb(x, a if self.removing else -a)
+        z = acb(x, a if self.sampling.removing else -a)
         odds = ((2 * z - 1) / (2 * noise2)).expm1()
-        log_ratio = (1 + ball(self.rate) * odds).log()
+        log_ratio = (1 + ball(self.sampling.rate) * odds).log()
         weight = (power * log_ratio - z * z / (2 * noise2)).exp() / (2 * arb.pi() * noise2).sqrt()
-        return weight, log_ratio if self.removing else -log_ratio
+        return weight, log_ratio if self.sampling.removing else -log_ratio
 
     def _strip(self, power: float, goal: float) -> float:
         """The width of a strip that grows by about `goal`: v^2/(2 t^2), or |p| v^2/(8 t^4)."""
@@ -246,8 +245,8 @@ class SampledGaussian(SampledNoise):
 
     def _share(self, x: arb) -> arb:
         """S(x)."""
-        turned = ball(self.rate) * ((2 * x - 1) / (2 * ball(self.noise) ** 2)).exp()
-        return turned / (1 - ball(self.rate) + turned)
+        turned = ball(self.sampling.rate) * ((2 * x - 1) / (2 * ball(self.noise) ** 2)).exp()
+        return turned / (1 - ball(self.sampling.rate) + turned)
 
     def _window(self, power: float, reach: float) -> tuple[float, float]:
         """Beyond which log f_c is by about `reach` below its largest value.
@@ -257,7 +256,7 @@ class SampledGaussian(SampledNoise):
         spread = float(self.noise) * math.sqrt(2 * reach)
         if power >= 0:
             return -spread, power + spread
-        q, noise2 = float(self.rate), float(self.noise) ** 2
+        q, noise2 = float(self.sampling.rate), float(self.noise) ** 2
 
         def falls(x: float) -> bool:
             other = (1 - q) / q * math.exp(min((1 - 2 * x) / (2 * noise2), 700.0))
@@ -270,19 +269,19 @@ class SampledGaussian(SampledNoise):
 
     def _floats(self, c: float) -> tuple[Reals, Reals]:
         """Logarithms of weights of the rule on the real axis, and log r."""
-        noise, power = float(self.noise), c + 1 if self.removing else -c
+        noise, power = float(self.noise), c + 1 if self.sampling.removing else -c
         low, high = self._window(power, 40.0)
         count = int(min(_FLOAT_NODES, max(60.0, (high - low) / (0.3 * min(noise, noise**2)))))
         x, step = np.linspace(low, high, count, retstep=True)
-        ratio = log_ratio(float(self.rate), (2 * x - 1) / (2 * noise**2))
+        ratio = self.sampling.log_ratio((2 * x - 1) / (2 * noise**2))
         log_weights = power * ratio - x * x / (2 * noise**2)
         return log_weights + math.log(float(step) / noise / _ROOT), ratio
 
     def log_decay(self, c: float, y: float) -> tuple[float, float]:
         """log of int |f(x + ia)| dx/M(c), and the a at which it is least, about."""
-        noise2, power = float(self.noise) ** 2, c + 1 if self.removing else -c
+        noise2, power = float(self.noise) ** 2, c + 1 if self.sampling.removing else -c
         log_weights, log_ratio = self._floats(c)
-        log_rest = math.log1p(-float(self.rate)) if self.rate < 1 else -math.inf
+        log_rest = math.log1p(-float(self.sampling.rate)) if self.sampling.rate < 1 else -math.inf
         share = -np.expm1(np.minimum(log_rest - log_ratio, 0.0))  # of r, of what turns
         base, best = _log_sum(log_weights), (0.0, 0.0)
         largest = min(0.8 * _SQUARE, 12 / math.sqrt(noise2), math.sqrt(_STEEP / max(-power, 1e-9)))

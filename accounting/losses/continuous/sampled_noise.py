@@ -46,8 +46,8 @@ from flint import acb, arb
 from ....exact.budget import spend
 from ....exact.number import ball
 from ....losses.cells import Reals
+from ....mechanisms.pairs.sampling import EVERYBODY, Sampling
 from ...divergences.privacy_profile import Event, value_at
-from ...sampling import loss_of, losses_of
 from ..law import LossLaw
 
 _SEEN = 1000  # losses by which a tilt is chosen
@@ -58,8 +58,7 @@ Tail: TypeAlias = tuple[arb, arb]  # P and Q of all losses that are at least so 
 class SampledNoise(LossLaw):
     """The privacy loss of one use at one rate, in one direction; `plain`: of who takes part."""
 
-    rate: Fraction  # q, in (0, 1]
-    removing: bool
+    sampling: Sampling
 
     rest: ClassVar[Fraction] = Fraction(0)
 
@@ -89,9 +88,7 @@ class SampledNoise(LossLaw):
         raise NotImplementedError
 
     def largest(self) -> arb:
-        if self.rate == 1:
-            return self.plain_largest()
-        return loss_of(ball(self.rate), self.removing, self.plain_largest())
+        return self.sampling.loss(self.plain_largest())
 
     def profile(self, level: arb) -> arb:
         """delta(level) of one use, level >= 0."""
@@ -99,31 +96,29 @@ class SampledNoise(LossLaw):
 
     def tail(self, level: arb) -> Tail:
         """P and Q of all losses that are at least this."""
-        if self.rate == 1:
+        sampling, sign = self.sampling, 1 if self.sampling.removing else -1
+        if sampling.rate == 1:
             return self.plain_tails(level)
-        rate = ball(self.rate)
-        inner = 1 + (level if self.removing else -level).expm1() / rate
+        inner = 1 + (sign * level).expm1() / ball(sampling.rate)
         if inner <= 0:  # beyond all losses
-            return (arb(1), arb(1)) if self.removing else (arb(0), arb(0))
+            return (arb(1), arb(1)) if sampling.removing else (arb(0), arb(0))
         if not inner > 0:
             return arb(0).union(arb(1)), arb(0).union(arb(1))
-        p, q = self.plain_tails(inner.log() * (1 if self.removing else -1))
-        if self.removing:
-            return (1 - rate) * q + rate * p, q
-        return p, (1 - rate) * p + rate * q
+        a, b = self.plain_tails(sign * inner.log())
+        (p,), (q,) = sampling.mixed([a], [b])
+        return p, q
 
     def sketched(self, log_tail: float) -> tuple[Reals, Reals]:
         """Losses, and logarithms of masses."""
-        return losses_of(float(self.rate), self.removing, *self.plain_sketch(log_tail))
+        return self.sampling.losses(*self.plain_sketch(log_tail))
 
 
 @frozen
 class SampledLaplace(SampledNoise):
     """The privacy loss of one use, in one direction."""
 
-    rate: Fraction
     epsilon: Fraction  # sensitivity/scale
-    removing: bool
+    sampling: Sampling = EVERYBODY
 
     def plain_largest(self) -> arb:
         return ball(self.epsilon)
@@ -147,9 +142,9 @@ class SampledLaplace(SampledNoise):
 
     def transform(self, s: acb) -> acb:
         """M(s), Im s = 0."""
-        power, q = s.real + 1 if self.removing else -s.real, ball(self.rate)
+        power, q = s.real + 1 if self.sampling.removing else -s.real, ball(self.sampling.rate)
         epsilon = ball(self.epsilon)
-        if self.rate == 1:
+        if self.sampling.rate == 1:
             return acb(self.log_unsampled(s.real).exp())
         spend()
 
@@ -187,14 +182,10 @@ class MixtureLoss(LossLaw):
         return 1 - sum((weight for weight, _ in self.parts), Fraction(0))
 
     @property
-    def rate(self) -> Fraction:
-        """The probability that the user takes part."""
-        return sum((weight * law.rate for weight, law in self.parts), Fraction(0))
-
-    @property
-    def removing(self) -> bool:
-        """Has the first dataset the user?"""
-        return self.parts[0][1].removing
+    def sampling(self) -> Sampling:
+        """As at the probability that the user takes part."""
+        rate = sum((weight * law.sampling.rate for weight, law in self.parts), Fraction(0))
+        return Sampling(rate, self.parts[0][1].sampling.removing)
 
     def largest(self) -> arb:
         return reduce(arb.max, (law.largest() for _, law in self.parts), arb(0))
