@@ -177,9 +177,7 @@ class AdditiveNoise:
         metadata=key("how far neighbours move the query", always=True),
     )
     modulus: int | None = field(
-        default=None,
-        converter=parameters.modulus,
-        metadata=parameters.MODULUS,
+        default=None, converter=parameters.modulus, metadata=parameters.MODULUS
     )
 
     kind = "additive"

@@ -39,13 +39,7 @@ from ...exact.number import ball
 from ...exact.precision import enclose, refine
 from ...mechanisms.continuous import ContinuousNoise, Shape, dominating_gaussian
 from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError
-from ...mechanisms.mechanism import (
-    AdditiveNoise,
-    Mechanism,
-    OnePair,
-    OneWay,
-    RandomizedResponse,
-)
+from ...mechanisms.mechanism import AdditiveNoise, Mechanism, OnePair, OneWay, RandomizedResponse
 from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.conversion import zcdp_to_delta, zcdp_to_epsilon
 from ..divergences.gaussian_dp import of_pure, root_of, squared

@@ -40,14 +40,7 @@ from ..divergences.gaussian_dp import bounded_mu, root_of, squared
 from ..figure import MU, PURE, RHO, Figure, meeting
 from ..losses.continuous import allocated, profile
 from ..losses.continuous.profile import has_no_outcomes, parts_of
-from ..losses.sums import (
-    OFF_LATTICE,
-    Enough,
-    coarse,
-    composed,
-    most_costly,
-    never,
-)
+from ..losses.sums import OFF_LATTICE, Enough, coarse, composed, most_costly, never
 from ..scenario import Scenario, Use
 from . import divergence
 from .divergence import added_up
@@ -68,12 +61,7 @@ _INFINITY = Decimal("Infinity")
 
 
 def measured(
-    uses: Scenario,
-    figure: Figure,
-    width: Fraction,
-    cap: int,
-    work: float,
-    enough: Enough = never,
+    uses: Scenario, figure: Figure, width: Fraction, cap: int, work: float, enough: Enough = never
 ) -> Enclosure:
     """Of these uses together: discrete or continuous noise or both, allocations, or batches.
 

@@ -54,13 +54,7 @@ from ..grid.average import AllocatedLoss
 from ..losses.law import Atoms
 from ..losses.product import Product, product_of
 from ..scenario import Use
-from .finite_sums import (
-    best_event,
-    image_excess,
-    is_listed,
-    listed,
-    unreduced,
-)
+from .finite_sums import best_event, image_excess, is_listed, listed, unreduced
 from .largest_loss import largest_loss
 from .renyi_sums import listed_moments, moments, shared_sums
 

@@ -46,13 +46,7 @@ from flint import arb, ctx
 from ...exact.budget import spend
 from ...exact.enclosure import Endpoint
 from ...exact.number import ExactInput, ParameterError, ball, whole
-from ...exact.precision import (
-    enclose,
-    enclose_between,
-    lower_float,
-    upper_float,
-    working_precision,
-)
+from ...exact.precision import enclose, enclose_between, lower_float, upper_float, working_precision
 from ...exact.roots import halved
 from ..bracket import Bracket, Bracketed
 from ..mechanism import Mechanism, RandomizedResponse

@@ -136,9 +136,7 @@ class SparseVector(Bracketed):
         ),
     )
     variant: int = field(
-        converter=_variant,
-        default=1,
-        metadata=key("as Lyu, Su and Li number them; 1, 2 hold"),
+        converter=_variant, default=1, metadata=key("as Lyu, Su and Li number them; 1, 2 hold")
     )
 
     kind = "sparse-vector"

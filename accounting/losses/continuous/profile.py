@@ -97,11 +97,7 @@ def renyi(law: LineLaw, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
 
 
 def measured(
-    parts: Parts,
-    figure: Figure,
-    width: Fraction = WIDTH,
-    work: float = WORK,
-    smooth: bool = True,
+    parts: Parts, figure: Figure, width: Fraction = WIDTH, work: float = WORK, smooth: bool = True
 ) -> Enclosure:
     """delta at an epsilon >= 0, or the least epsilon >= 0 at a delta in (0, 1], of these uses.
 
