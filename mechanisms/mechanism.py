@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import chain
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from attrs import Factory, evolve, field, frozen
 
@@ -61,21 +61,6 @@ class OneWay:
 
     def pairs(self) -> Iterable[Pair]:
         return self.mechanism.pairs()
-
-    def reversed(self) -> Mechanism:
-        return self
-
-
-@frozen
-class OnePair:
-    """A single pair of laws, the same way round in every use: no choice is left to anybody."""
-
-    pair: Pair
-
-    neighbours: ClassVar[str] = "add-remove"  # as of all that tells D from D'
-
-    def pairs(self) -> Iterable[Pair]:
-        return (self.pair,)
 
     def reversed(self) -> Mechanism:
         return self

@@ -153,11 +153,11 @@ def _of_allocation(
 ) -> Enclosure:
     if figure == PURE:
         return Enclosure.infinite()  # the loss has no bound, of either sign
-    if figure == RHO:
-        return allocated.allocated_rho(one)
+    square = Enclosure.exactly(one.taken * (one.sensitivity / one.scale) ** 2)
+    if figure == RHO:  # of the user removed, and at most this added
+        return square.times(Fraction(1, 2))
     if figure == MU:  # given the steps it is so many uses of the Gaussian
-        square = one.taken * (one.sensitivity / one.scale) ** 2
-        return Enclosure(Fraction(0), root_of(Enclosure.exactly(square)).upper)
+        return Enclosure(Fraction(0), root_of(square).upper)
 
     def measured(one: Allocation) -> Enclosure:
         if figure.quantity == "renyi" and figure.at is not None:

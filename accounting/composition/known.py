@@ -39,7 +39,7 @@ from ...exact.number import ball
 from ...exact.precision import enclose, refine
 from ...mechanisms.continuous import ContinuousNoise, Shape, dominating_gaussian
 from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError
-from ...mechanisms.mechanism import AdditiveNoise, Mechanism, OnePair, OneWay, RandomizedResponse
+from ...mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay, RandomizedResponse
 from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.conversion import zcdp_to_delta, zcdp_to_epsilon
 from ..divergences.gaussian_dp import of_pure, root_of, squared
@@ -245,7 +245,7 @@ def _mu(mechanism: Mechanism) -> Enclosure:
             return _to(most)
         with suppress(NoEnvelopeError):
             return Enclosure(_ZERO, _around(unsampled(mechanism)).sensitivity)
-        if not isinstance(mechanism, OneWay | OnePair):  # the other way round it may cost more
+        if not isinstance(mechanism, OneWay):  # the other way round it may cost more
             pure = divergence.figure_of(mechanism, PURE, _ROUGHLY)
             if pure.is_finite() and pure.upper <= _LARGEST:
                 return Enclosure(_ZERO, enclose(of_pure(ball(pure.upper))).upper)

@@ -35,6 +35,7 @@ from ...exact.budget import QUICK, OutOfTimeError, quickly
 from ...exact.enclosure import ContradictionError
 from ...exact.square_root import squared as exact_square
 from ...mechanisms.continuous import Shape, continuous
+from ...mechanisms.sampling.allocation import allocation
 from ..divergences import concentrated
 from ..divergences.gaussian_dp import bounded_mu, root_of, squared
 from ..figure import MU, PURE, RHO, Figure, meeting
@@ -139,7 +140,8 @@ def narrowly(
     if (parts := parts_of(uses)) is not None:
         measure = partial(profile.measured, parts, figure, width, work)
         known = measure(smooth=False)
-    elif (epochs := allocated.allocations_of(uses)) is not None:
+    elif all(allocation(use.mechanism) for use in uses):
+        epochs = [(one, use.times) for use in uses if (one := allocation(use.mechanism))]
         known = allocated.measured(epochs, figure, width)
     if known.is_within(width) or enough(known):
         return known

@@ -40,10 +40,9 @@ from ....exact.number import ball
 from ....exact.precision import WIDTH, enclose_between, refine, working_precision
 from ....exact.square_root import square_root
 from ....losses.planning import Sketch, Sketches
-from ....mechanisms.sampling.allocation import Allocation, allocation
+from ....mechanisms.sampling.allocation import Allocation
 from ...figure import Figure
 from ...grid.average import AllocatedLoss
-from ...scenario import Use
 from . import profile
 from .average import Average, Below
 from .inversion import Bounds, root
@@ -60,12 +59,6 @@ _NAT = math.log(2)
 _MOST_ORDER = 400
 _SPARE, _MORE = 1.1, 0.1  # times and above the level that floats expect, levels are looked at
 _FIRST_TAIL, _LAST_TAIL = -46.0, -2000.0
-
-
-def allocations_of(uses: Sequence[Use]) -> Parts | None:
-    """These uses, where all are random allocations; None elsewhere."""
-    found = [(each, times) for each, times in ((allocation(m), k) for m, k in uses) if each]
-    return found if len(found) == len(uses) else None
 
 
 def measured(parts: Parts, figure: Figure, width: Fraction = WIDTH) -> Enclosure:
@@ -128,11 +121,6 @@ def allocated_renyi(one: Allocation, order: Fraction, width: Fraction = WIDTH) -
     if one.taken > 1:
         return known.intersection(Enclosure(Fraction(0), found.upper)).because(SEVERAL)
     return known.intersection(found)
-
-
-def allocated_rho(one: Allocation) -> Enclosure:
-    """rho of one use, the user removed; what it is at most if added."""
-    return Enclosure.exactly((one.sensitivity / one.scale) ** 2 * one.taken / 2)
 
 
 # -- one epoch ------------------------------------------------------------------------------------
