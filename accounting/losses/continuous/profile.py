@@ -37,7 +37,7 @@ from ....exact.precision import CAP, WIDTH, enclose, enclose_between, refine, wo
 from ....exact.square_root import square_root, squared
 from ....losses.planning import saddle
 from ....mechanisms.bracket import is_bracketed
-from ....mechanisms.continuous import ContinuousNoise, Shape, continuous
+from ....mechanisms.continuous import ContinuousNoise, Shape
 from ....mechanisms.mechanism import Mechanism, either_way
 from ....mechanisms.pairs.sampling import Sampling
 from ....mechanisms.sampled import RandomRate
@@ -116,7 +116,7 @@ def measured(
             is_delta
             and isinstance(law, SampledLaplace)
             and law.sampling.rate == 1
-            and law.epsilon <= at
+            and law.move <= at
         ):
             return Enclosure.exactly(0)  # its largest loss, which no ball tells
 
@@ -224,17 +224,6 @@ def continuous_loss(mechanism: Mechanism) -> Continuous | None:
 def has_no_outcomes(mechanism: Mechanism) -> bool:
     """Is it of continuous laws, or known by other mechanisms, and has no pairs of laws itself?"""
     return is_bracketed(mechanism) or continuous_loss(mechanism) is not None
-
-
-def continuous_noise(mechanism: Mechanism) -> ContinuousNoise | None:
-    """The continuous noise that this is: where a scheme samples it, as at its rate on the whole.
-
-    None for what is discrete.
-    """
-    inner = either_way(mechanism)
-    if isinstance(inner, RandomRate) and (plain := continuous(inner.mechanism)):
-        return continuous(plain.at_rate(inner.rate, inner.removing))
-    return continuous(inner.mechanism if isinstance(inner, TwoWay) else inner)
 
 
 def single_law(mechanism: Mechanism) -> LineLaw:

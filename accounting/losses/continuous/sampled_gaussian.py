@@ -137,6 +137,10 @@ class SampledGaussian(SampledNoise):
     noise: Fraction | SquareRoot  # t = sigma/sensitivity
     sampling: Sampling = EVERYBODY
 
+    @property
+    def move(self) -> Fraction | SquareRoot:
+        return Fraction(1) / self.noise
+
     def plain_tails(self, at: arb) -> Tail:  # u is N(+-mu^2/2, mu^2)
         mu = 1 / ball(self.noise)
         return upper(at / mu - mu / 2), upper(at / mu + mu / 2)

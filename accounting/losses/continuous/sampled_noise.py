@@ -45,6 +45,7 @@ from flint import acb, arb
 
 from ....exact.budget import spend
 from ....exact.number import ball
+from ....exact.square_root import SquareRoot
 from ....losses.cells import Reals
 from ....mechanisms.pairs.sampling import EVERYBODY, Sampling
 from ...divergences.privacy_profile import Event, value_at
@@ -66,6 +67,11 @@ class SampledNoise(LossLaw):
     def parts(self) -> tuple[tuple[Fraction, SampledNoise], ...]:
         """As of a mixture."""
         return ((Fraction(1), self),)
+
+    @property
+    def move(self) -> Fraction | SquareRoot:
+        """The sensitivity, in units of the scale."""
+        raise NotImplementedError
 
     def plain_largest(self) -> arb:
         """No u is above this."""
@@ -117,14 +123,14 @@ class SampledNoise(LossLaw):
 class SampledLaplace(SampledNoise):
     """The privacy loss of one use, in one direction."""
 
-    epsilon: Fraction  # sensitivity/scale
+    move: Fraction  # sensitivity/scale, e
     sampling: Sampling = EVERYBODY
 
     def plain_largest(self) -> arb:
-        return ball(self.epsilon)
+        return ball(self.move)
 
     def plain_tails(self, at: arb) -> Tail:
-        epsilon = ball(self.epsilon)
+        epsilon = ball(self.move)
         if at > epsilon:
             return arb(0), arb(0)
         if at <= -epsilon:
@@ -134,7 +140,7 @@ class SampledLaplace(SampledNoise):
         return 1 - ((at - epsilon) / 2).exp() / 2, (-(at + epsilon) / 2).exp() / 2
 
     def plain_sketch(self, log_tail: float) -> tuple[Reals, Reals]:
-        epsilon = float(self.epsilon)
+        epsilon = float(self.move)
         u = epsilon * (np.arange(0.5, _SEEN) * 2 / _SEEN - 1)
         logs = math.log(epsilon / 2 / _SEEN) + (u - epsilon) / 2
         ends = [-math.log(2), -math.log(2) - epsilon]
@@ -143,7 +149,7 @@ class SampledLaplace(SampledNoise):
     def transform(self, s: acb) -> acb:
         """M(s), Im s = 0."""
         power, q = s.real + 1 if self.sampling.removing else -s.real, ball(self.sampling.rate)
-        epsilon = ball(self.epsilon)
+        epsilon = ball(self.move)
         if self.sampling.rate == 1:
             return acb(self.log_unsampled(s.real).exp())
         spend()
@@ -158,13 +164,13 @@ class SampledLaplace(SampledNoise):
         return acb(between + (ratio(epsilon) * (-epsilon).exp() + ratio(-epsilon)) / 2)
 
     def log_unsampled(self, c: arb) -> arb:
-        order, epsilon = c + 1, ball(self.epsilon)
+        order, epsilon = c + 1, ball(self.move)
         near, far = (c * epsilon).exp(), (-order * epsilon).exp()
         return ((order * near + c * far) / (2 * order - 1)).log()
 
     def terms(self, c: float, log_error: float) -> float:
         # as much as the integral costs
-        return 10 * math.sqrt(c * float(self.epsilon))
+        return 10 * math.sqrt(c * float(self.move))
 
 
 @frozen
