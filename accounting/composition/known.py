@@ -45,8 +45,8 @@ from ..divergences.conversion import zcdp_to_delta, zcdp_to_epsilon
 from ..divergences.gaussian_dp import of_pure, root_of, squared
 from ..divergences.renyi import renyi_by_cells
 from ..figure import MU, PURE, RHO, Figure, meeting
-from ..losses.continuous import profile
 from ..losses.continuous.profile import parts_of
+from ..losses.sums import of_noise
 from ..scenario import Scenario, Use, dearest, is_one_way, worst
 from . import divergence
 from .divergence import added_up
@@ -282,7 +282,7 @@ def by_envelope(uses: Scenario, figure: Figure) -> Enclosure:
     """Bounds of epsilon at a delta above 0, or of delta at an epsilon; anything if it has none."""
     with suppress(NoEnvelopeError):
         if (parts := parts_of(_enveloped(uses))) is not None:
-            most = profile.measured(parts, figure, _ROUGHLY).upper
+            most = of_noise(parts, figure, _ROUGHLY).upper
             return Enclosure(_ZERO, most, by=("Gaussian envelope",))
     return figure.trivial
 

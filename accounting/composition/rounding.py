@@ -54,9 +54,9 @@ from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.pairs.sampling import Sampling
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
 from ..figure import RHO, Figure, read_epsilon, read_failure, read_order
-from ..losses.continuous import profile
 from ..losses.continuous.inversion import Parts
 from ..losses.continuous.sampled_gaussian import SampledGaussian
+from ..losses.sums import of_noise
 from ..scenario import Use
 
 _BITS = 128
@@ -87,7 +87,7 @@ def _gaussians(uses: Sequence[tuple[Fraction, Fraction, int]]) -> tuple[Parts, P
 
 
 def _cost(way: Parts, figure: Figure, width: Fraction) -> Endpoint:
-    return profile.measured(way, figure, width).upper
+    return of_noise(way, figure, width).upper
 
 
 def _plus(end: Endpoint, more: Fraction) -> Endpoint:

@@ -97,13 +97,12 @@ def renyi(law: LineLaw, order: Fraction, width: Fraction = WIDTH) -> Enclosure:
 
 
 def measured(
-    parts: Parts, figure: Figure, width: Fraction = WIDTH, work: float = WORK, smooth: bool = True
+    parts: Parts, figure: Figure, width: Fraction = WIDTH, work: float = WORK
 ) -> Enclosure:
     """delta at an epsilon >= 0, or the least epsilon >= 0 at a delta in (0, 1], of these uses.
 
     parts: of Gaussian noise or of a single use, all in one direction. work: about how many seconds
     an inversion may take.
-    smooth: whether by smoothing where that is too little, which is slow and less narrow.
     """
     parts, at, is_delta = merged(parts), figure.at, figure.quantity == "delta"
     assert at is not None
@@ -128,7 +127,7 @@ def measured(
         return refine(closed, width=width).found_by(_CLOSED)
     gaussians = [(law, times) for law, times in parts if isinstance(law, SampledGaussian)]
     assert len(gaussians) == len(parts)
-    found = _inverted(gaussians, figure, width, work, smooth)
+    found = _inverted(gaussians, figure, width, work)
     if found.is_within(width):
         return found
     # if everyone took part: to replace the output by a draw from Q, with probability 1 - q, turns
@@ -144,9 +143,7 @@ def exceeding(law: LineLaw, level: arb) -> Event:
     return Event(p, q, arb(0))
 
 
-def _inverted(
-    parts: Gaussians, figure: Figure, width: Fraction, work: float, smooth: bool
-) -> Enclosure:
+def _inverted(parts: Gaussians, figure: Figure, width: Fraction, work: float) -> Enclosure:
     """Aims lower where a saddle point in floats promised too much; keeps what is known."""
     composite, uses, result = Together(parts), sum(times for _, times in parts), figure.trivial
     for k in range(_ATTEMPTS):
@@ -159,7 +156,7 @@ def _inverted(
                 else:
                     near = saddle(composite.cumulant, float(at.log().mid()), None)
                     asked += math.log(min(1.0, near.c * max(near.level, 1e-3)))
-                profile = Profile(parts, plan(parts, near, asked), work, smooth)
+                profile = Profile(parts, plan(parts, near, asked), work)
                 now = (
                     enclose_between(*profile.bounds(at))
                     if figure.quantity == "delta"
@@ -168,7 +165,7 @@ def _inverted(
         except (OutOfTimeError, DoesNotApplyError):
             break
         result = result.intersection(now)
-        if profile.sigma > 0 or result.is_within(width):
+        if result.is_within(width):
             break
     return result.found_by(_BY_INVERSION).because(NO_LATTICE)
 
