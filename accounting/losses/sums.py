@@ -134,13 +134,13 @@ def composed(
 
 def of_noise(parts: Parts, figure: Figure, width: Fraction) -> Enclosure:
     """The same of continuous noise alone, all in one direction; on a lattice where need be."""
-    found = profile.measured(parts, figure, width)
-    if found.is_within(width):
-        return found
+    narrow = profile.measured(parts, figure, width)
+    if narrow.is_within(width):
+        return narrow
     product = Product((), tuple(profile.merged(parts)))
     with suppress(ArithmeticError, OutOfTimeError):
-        found = found.intersection(_composed(lambda _: product, figure, width, CAP))
-    return found
+        narrow = narrow.intersection(_composed(lambda _: product, figure, width, CAP))
+    return narrow
 
 
 def _composed(
