@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError
-from ..mechanisms.mechanism import Mechanism, OnePair, OneWay, ways
+from ..mechanisms.mechanism import Mechanism, OneWay, ways
 from ..mechanisms.sampled import dearest_ways, sampling_of
 
 _Way = TypeVar("_Way")
@@ -100,7 +100,7 @@ def worst(
 
 def is_one_way(uses: Sequence[Use]) -> bool:
     """Is D fixed beforehand in some use, so that what is measured may hold of that way alone?"""
-    return any(isinstance(use.mechanism, OneWay | OnePair) for use in uses)
+    return any(isinstance(use.mechanism, OneWay) for use in uses)
 
 
 def is_oriented(uses: Sequence[Use]) -> bool:

@@ -111,10 +111,7 @@ def adaptive_delta(
 
 
 def adaptive_epsilon(
-    menus: Sequence[Menu],
-    delta: Fraction,
-    width: Fraction = Fraction(1, 10**6),
-    work: float = 4.0,
+    menus: Sequence[Menu], delta: Fraction, width: Fraction = Fraction(1, 10**6), work: float = 4.0
 ) -> Enclosure:
     """The least level >= 0 with delta(level) <= delta, 0 < delta <= 1; see `adaptive_delta`."""
     with working_precision(_BITS):

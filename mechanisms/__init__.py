@@ -14,37 +14,21 @@ from .laws import (
     UndecidedError,
 )
 from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse
-from .pairs.pair import FinitePair, MixturePair, Pair, ResponsePair, SampledPair, TwoWayPair
-from .pairs.shift_pair import ShiftPair, WrappedPair
+from .pairs.pair import (
+    FinitePair,
+    MixturePair,
+    Pair,
+    ResponsePair,
+    SampledPair,
+    ShiftPair,
+    TwoWayPair,
+    WrappedPair,
+)
 from .sampled import Poisson, RandomRate, Sampled, Scheme
 from .sampling.fixed_size import FixedSize
 
-__all__ = [
-    "AdditiveNoise",
-    "Binomial",
-    "DiscreteGaussian",
-    "DiscreteGaussianSum",
-    "DiscreteLaplace",
-    "FinitePair",
-    "FiniteLaw",
-    "FixedSize",
-    "Law",
-    "Mechanism",
-    "MixturePair",
-    "Moments",
-    "Pair",
-    "Poisson",
-    "Polya",
-    "PolyaDifference",
-    "RandomRate",
-    "RandomizedResponse",
-    "ResponsePair",
-    "Sampled",
-    "SampledPair",
-    "Scheme",
-    "ShiftPair",
-    "Skellam",
-    "TwoWayPair",
-    "UndecidedError",
-    "WrappedPair",
-]
+__all__ = ["AdditiveNoise", "Binomial", "DiscreteGaussian", "DiscreteGaussianSum"]
+__all__ += ["DiscreteLaplace", "FinitePair", "FiniteLaw", "FixedSize", "Law", "Mechanism"]
+__all__ += ["MixturePair", "Moments", "Pair", "Poisson", "Polya", "PolyaDifference", "RandomRate"]
+__all__ += ["RandomizedResponse", "ResponsePair", "Sampled", "SampledPair", "Scheme", "ShiftPair"]
+__all__ += ["Skellam", "TwoWayPair", "UndecidedError", "WrappedPair"]

@@ -24,12 +24,7 @@ from .laws.gaussian_envelope import distance
 from .laws.law import Law
 from .mechanism import Mechanism, either_way
 from .pairs.pair import Pair
-from .sampled import (
-    NEIGHBOURS_KEY,
-    POISSON,
-    check_neighbours,
-    sampling_rate,
-)
+from .sampled import NEIGHBOURS_KEY, POISSON, check_neighbours, sampling_rate
 
 
 class Shape(Enum):

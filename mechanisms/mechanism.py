@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import chain
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from attrs import Factory, evolve, field, frozen
 
@@ -23,8 +23,7 @@ from .fields import parameters
 from .fields.schema import INNER, Calibrated, key
 from .laws.finite import FiniteLaw
 from .laws.law import Law
-from .pairs.pair import FinitePair, Pair, ResponsePair
-from .pairs.shift_pair import ShiftPair, WrappedPair
+from .pairs.pair import FinitePair, Pair, ResponsePair, ShiftPair, WrappedPair
 
 
 class Mechanism(Protocol):
@@ -62,21 +61,6 @@ class OneWay:
 
     def pairs(self) -> Iterable[Pair]:
         return self.mechanism.pairs()
-
-    def reversed(self) -> Mechanism:
-        return self
-
-
-@frozen
-class OnePair:
-    """A single pair of laws, the same way round in every use: no choice is left to anybody."""
-
-    pair: Pair
-
-    neighbours: ClassVar[str] = "add-remove"  # as of all that tells D from D'
-
-    def pairs(self) -> Iterable[Pair]:
-        return (self.pair,)
 
     def reversed(self) -> Mechanism:
         return self
@@ -178,9 +162,7 @@ class AdditiveNoise:
         metadata=key("how far neighbours move the query", always=True),
     )
     modulus: int | None = field(
-        default=None,
-        converter=parameters.modulus,
-        metadata=parameters.MODULUS,
+        default=None, converter=parameters.modulus, metadata=parameters.MODULUS
     )
 
     kind = "additive"

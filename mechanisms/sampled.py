@@ -26,8 +26,16 @@ from attrs import evolve, field, frozen
 from ..exact.number import ExactInput, ParameterError, decimal_text, exact
 from .fields.schema import INNER, key
 from .mechanism import AdditiveNoise, Mechanism, RandomizedResponse, either_way, ways
-from .pairs.listed_pair import ListedPair
-from .pairs.pair import FinitePair, MixturePair, Pair, SampledPair, TwoWayPair, mixture, sampled
+from .pairs.pair import (
+    FinitePair,
+    ListedPair,
+    MixturePair,
+    Pair,
+    SampledPair,
+    TwoWayPair,
+    mixture,
+    sampled,
+)
 
 NEIGHBOURS = ("replace", "add-remove")
 _ADJACENCIES = {
@@ -101,7 +109,7 @@ class Sampled:
 
         So it is for pairs that are the same when swapped. With h(g) the largest P(S) - g Q(S),
         g >= 1, that of the mixture first is q h(1 + (g-1)/q), of the mixture last r h(1 + (g-1)/r),
-        r = q - (g-1)(1-q) <= q (`accounting.sampling`), and h does not rise. Rényi sums of order a
+        r = q - (g-1)(1-q) <= q (`pairs.sampling`), and h does not rise. Rényi sums of order a
         are integrals over g > 1 of these two, with the weights a (a-1) g^(a-2) and the smaller
         a (a-1) g^(-a-1), or the other way round.
         """

@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 
 from ..accounting.composition.composed import Composition, compose
 from ..accounting.figure import meeting
-from ..accounting.losses.continuous.uses import has_no_outcomes
+from ..accounting.losses.continuous.profile import has_no_outcomes
 from ..common.rows import Rows, written
 from ..exact import CAP, WIDTH, Enclosure, OutOfTimeError, decimal_text, time_left
 from ..exact.budget import in_time

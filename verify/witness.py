@@ -13,8 +13,7 @@ from ..accounting.divergences.gaussian_dp import separation
 from ..accounting.divergences.largest_loss import largest_loss
 from ..accounting.divergences.privacy_profile import Event, exceeding, last_above
 from ..exact import Enclosure, ball, decimal_text, enclose, refine, working_precision
-from ..mechanisms.pairs.pair import Pair
-from ..mechanisms.pairs.shift_pair import ShiftPair
+from ..mechanisms.pairs.pair import Pair, ShiftPair
 
 _BITS, _EVENTS = 192, 12
 

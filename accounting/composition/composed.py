@@ -163,11 +163,7 @@ class Composition(Rows):
 
     @budgeted
     def pure(
-        self,
-        width: ExactInput = WIDTH,
-        cap: ExactInput = CAP,
-        *,
-        budget: ExactInput | None = None,
+        self, width: ExactInput = WIDTH, cap: ExactInput = CAP, *, budget: ExactInput | None = None
     ) -> Enclosure:
         """The least epsilon of (epsilon, 0)-DP: suprema of independent losses add up."""
         return solve(self.uses, Query(PURE, *_precision(width, cap)))
@@ -207,22 +203,14 @@ class Composition(Rows):
 
     @budgeted
     def zcdp(
-        self,
-        width: ExactInput = WIDTH,
-        cap: ExactInput = CAP,
-        *,
-        budget: ExactInput | None = None,
+        self, width: ExactInput = WIDTH, cap: ExactInput = CAP, *, budget: ExactInput | None = None
     ) -> Enclosure:
         """The least rho of rho-zCDP: the supremum of the composed curve over all orders."""
         return solve(self.uses, Query(RHO, *_precision(width, cap)))
 
     @budgeted
     def gdp(
-        self,
-        width: ExactInput = WIDTH,
-        cap: ExactInput = CAP,
-        *,
-        budget: ExactInput | None = None,
+        self, width: ExactInput = WIDTH, cap: ExactInput = CAP, *, budget: ExactInput | None = None
     ) -> Enclosure:
         """The least mu of mu-Gaussian DP, the distance of a Gaussian pair that dominates.
 

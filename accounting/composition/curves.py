@@ -23,15 +23,7 @@ from numpy.typing import NDArray
 
 from ...common.extra import bring
 from ...common.rows import Rows
-from ...exact import (
-    Enclosure,
-    ExactInput,
-    ParameterError,
-    ball,
-    exact,
-    whole,
-    working_precision,
-)
+from ...exact import Enclosure, ExactInput, ParameterError, ball, exact, whole, working_precision
 from ...exact.budget import OutOfTimeError, spend
 from ...exact.rounding import float_above, float_below
 

@@ -19,10 +19,10 @@ from ...exact.enclosure import Enclosure
 from ...exact.number import ball
 from ...exact.precision import CAP, WIDTH, enclose, refine
 from ...exact.square_root import SquareRoot, squared
-from ...mechanisms.continuous import ContinuousNoise, Shape
 from ...mechanisms.laws.law import Law
-from ...mechanisms.mechanism import Mechanism, either_way, ways
+from ...mechanisms.mechanism import Mechanism, ways
 from ...mechanisms.pairs.pair import MixturePair, Pair, Reducible, SampledPair
+from ...mechanisms.pairs.sampling import Sampling
 from ...mechanisms.sampled import dearest_ways
 from ...mechanisms.sampling.allocation import Allocation, allocation
 from ...mechanisms.sampling.fixed_size import TwoWay
@@ -33,9 +33,9 @@ from ..divergences.largest_loss import largest_loss
 from ..divergences.privacy_profile import delta_of, epsilon_of
 from ..figure import MU, PURE, RHO, Figure
 from ..losses.continuous import allocated, profile
-from ..losses.continuous.mixture import LineLaw
-from ..losses.continuous.uses import continuous_loss, continuous_noise, single_law, two_way_renyi
-from ..sampling import loss_of
+from ..losses.continuous.profile import continuous_loss, single_law, two_way_renyi
+from ..losses.continuous.sampled_gaussian import SampledGaussian
+from ..losses.continuous.sampled_noise import LineLaw, SampledNoise
 from ..scenario import Use, worst
 
 _ZERO = Enclosure.exactly(0)
@@ -142,10 +142,10 @@ def without_outcomes(
     mechanism: Mechanism, figure: Figure, width: Fraction, cap: int
 ) -> Enclosure | None:
     """The figure of what has no pairs of laws on outcomes; None for what has."""
-    if (one := allocation(mechanism)) is not None:
-        return _of_allocation(mechanism, one, figure, width)
-    noise = continuous_noise(mechanism)
-    return None if noise is None else _of_noise(mechanism, noise, figure, width, cap)
+    loss = continuous_loss(mechanism)
+    if isinstance(loss, Allocation):
+        return _of_allocation(mechanism, loss, figure, width)
+    return None if loss is None else _of_noise(mechanism, loss, figure, width, cap)
 
 
 def _of_allocation(
@@ -153,11 +153,11 @@ def _of_allocation(
 ) -> Enclosure:
     if figure == PURE:
         return Enclosure.infinite()  # the loss has no bound, of either sign
-    if figure == RHO:
-        return allocated.allocated_rho(one)
+    square = Enclosure.exactly(one.taken * (one.sensitivity / one.scale) ** 2)
+    if figure == RHO:  # of the user removed, and at most this added
+        return square.times(Fraction(1, 2))
     if figure == MU:  # given the steps it is so many uses of the Gaussian
-        square = one.taken * (one.sensitivity / one.scale) ** 2
-        return Enclosure(Fraction(0), root_of(Enclosure.exactly(square)).upper)
+        return Enclosure(Fraction(0), root_of(square).upper)
 
     def measured(one: Allocation) -> Enclosure:
         if figure.quantity == "renyi" and figure.at is not None:
@@ -168,44 +168,44 @@ def _of_allocation(
 
 
 def _of_noise(
-    mechanism: Mechanism, noise: ContinuousNoise, figure: Figure, width: Fraction, cap: int
+    mechanism: Mechanism, loss: LineLaw | TwoWay, figure: Figure, width: Fraction, cap: int
 ) -> Enclosure:
-    """Gaussian or Laplace. noise: as at its rate on the whole.
+    """Gaussian or Laplace.
 
     *mu.* Sampling, of any kind, is at most the mechanism without it: who takes part is the same on
     both sides, and where it is not the user nothing is told of the user.
     """
-    move, is_gaussian = noise.move, noise.shape is Shape.GAUSSIAN
-    rates = getattr(either_way(mechanism), "rates", None) or ((1, noise.rate),)
+    law = single_law(mechanism)
+    noise = max((part for _, part in law.parts), key=lambda part: part.sampling.rate)
+    move, is_sampled = noise.move, law.sampling.rate < 1
+    is_gaussian = isinstance(noise, SampledGaussian)
     if figure == MU:
         found = _exactly(move)
         if not is_gaussian:
             found = refine(lambda: of_laplace(ball(move)), width=width, cap=cap)
-        return found if noise.rate == 1 else Enclosure(Fraction(0), found.upper)
+        return Enclosure(Fraction(0), found.upper) if is_sampled else found
     if figure == RHO:
-        return _rho(mechanism, noise, max(rate for _, rate in rates), width)
-    if figure == PURE and not is_gaussian and any(rate == 1 for _, rate in rates):
+        return _rho(mechanism, noise, is_sampled, width)
+    if figure == PURE and not is_gaussian and noise.sampling.rate == 1:
         return _exactly(move)
-    both = continuous_loss(mechanism)
 
     def measured(law: LineLaw) -> Enclosure:
         if figure == PURE:
             return refine(law.largest, width=width)
         if figure.quantity != "renyi" or figure.at is None:
             return profile.measured([(law, 1)], figure, width)
-        if isinstance(both, TwoWay):
-            return two_way_renyi(both, figure.at, width)
-        if is_gaussian and noise.rate == 1:
+        if isinstance(loss, TwoWay):
+            return two_way_renyi(loss, figure.at, width)
+        if is_gaussian and not is_sampled:
             return Enclosure.exactly(figure.at * squared(move) / 2)
         return profile.renyi(law, figure.at, width)
 
     return worst(ways(mechanism), lambda way: measured(single_law(way))).maximum(_ZERO)
 
 
-def _rho(
-    mechanism: Mechanism, noise: ContinuousNoise, rate: Fraction, width: Fraction
-) -> Enclosure:
-    """Sampling is at most the mechanism without it, whichever dataset comes first.
+def _rho(mechanism: Mechanism, noise: SampledNoise, is_sampled: bool, width: Fraction) -> Enclosure:
+    """Sampling is at most the mechanism without it, whichever dataset comes first. noise: at the
+    largest rate.
 
     (1-q) Q + q P against Q, and the reverse, are at most P against Q, by quasi-convexity. For the
     Gaussian, the user removed, that is attained in the limit of large orders: ((1-q) Q + q P)^a >=
@@ -215,12 +215,13 @@ def _rho(
     Proposition 1.4).
     """
     move = noise.move
-    if isinstance(move, SquareRoot) or noise.shape is Shape.GAUSSIAN:
+    if isinstance(move, SquareRoot) or isinstance(noise, SampledGaussian):
         return Enclosure.exactly(squared(move) / 2)
     whole = refine(lambda: concentrated.of_laplace(move), width=width, cap=_CAPS["zcdp"])
-    if noise.rate == 1:
+    if not is_sampled:
         return whole
-    upper = min(whole.upper, enclose(loss_of(ball(rate), True, ball(move)) ** 2 / 2).upper)
+    largest = Sampling(noise.sampling.rate).loss(ball(move))
+    upper = min(whole.upper, enclose(largest**2 / 2).upper)
     each = (figure_of(mechanism, Figure("renyi", a), _COARSE).times(1 / a) for a in _ORDERS)
     return Enclosure(max(one.lower for one in each), upper).because(_OPEN)
 

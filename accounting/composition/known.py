@@ -19,7 +19,7 @@ where it is reduced mod m. Uses that are mu_i-GDP are mu-GDP together with mu^2 
 (`together`), whose rho is mu^2/2 and whose divergences are a mu^2/2; sampled or not, since who
 takes part is the same on both sides.
 
-*By cells* (`grid.orders`) divergences are known from both sides.
+*By cells* (`divergences.renyi`) divergences are known from both sides.
 """
 
 from __future__ import annotations
@@ -39,20 +39,14 @@ from ...exact.number import ball
 from ...exact.precision import enclose, refine
 from ...mechanisms.continuous import ContinuousNoise, Shape, dominating_gaussian
 from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError
-from ...mechanisms.mechanism import (
-    AdditiveNoise,
-    Mechanism,
-    OnePair,
-    OneWay,
-    RandomizedResponse,
-)
+from ...mechanisms.mechanism import AdditiveNoise, Mechanism, OneWay, RandomizedResponse
 from ...mechanisms.sampled import likewise, unsampled
 from ..divergences.conversion import zcdp_to_delta, zcdp_to_epsilon
 from ..divergences.gaussian_dp import of_pure, root_of, squared
+from ..divergences.renyi import renyi_by_cells
 from ..figure import MU, PURE, RHO, Figure, meeting
-from ..grid.orders import renyi_by_cells
-from ..losses.continuous import profile
-from ..losses.continuous.uses import parts_of
+from ..losses.continuous.profile import parts_of
+from ..losses.sums import of_noise
 from ..scenario import Scenario, Use, dearest, is_one_way, worst
 from . import divergence
 from .divergence import added_up
@@ -251,7 +245,7 @@ def _mu(mechanism: Mechanism) -> Enclosure:
             return _to(most)
         with suppress(NoEnvelopeError):
             return Enclosure(_ZERO, _around(unsampled(mechanism)).sensitivity)
-        if not isinstance(mechanism, OneWay | OnePair):  # the other way round it may cost more
+        if not isinstance(mechanism, OneWay):  # the other way round it may cost more
             pure = divergence.figure_of(mechanism, PURE, _ROUGHLY)
             if pure.is_finite() and pure.upper <= _LARGEST:
                 return Enclosure(_ZERO, enclose(of_pure(ball(pure.upper))).upper)
@@ -288,7 +282,7 @@ def by_envelope(uses: Scenario, figure: Figure) -> Enclosure:
     """Bounds of epsilon at a delta above 0, or of delta at an epsilon; anything if it has none."""
     with suppress(NoEnvelopeError):
         if (parts := parts_of(_enveloped(uses))) is not None:
-            most = profile.measured(parts, figure, _ROUGHLY).upper
+            most = of_noise(parts, figure, _ROUGHLY).upper
             return Enclosure(_ZERO, most, by=("Gaussian envelope",))
     return figure.trivial
 

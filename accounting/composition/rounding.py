@@ -51,11 +51,12 @@ from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError, distance_at, t
 from ...mechanisms.laws.law import Law
 from ...mechanisms.laws.rounded_envelope import rounded_distance, rounded_renyi
 from ...mechanisms.mechanism import Mechanism
+from ...mechanisms.pairs.sampling import Sampling
 from ..divergences.conversion import renyi_to_delta, renyi_to_epsilon
 from ..figure import RHO, Figure, read_epsilon, read_failure, read_order
-from ..losses.continuous import profile
 from ..losses.continuous.inversion import Parts
 from ..losses.continuous.sampled_gaussian import SampledGaussian
+from ..losses.sums import of_noise
 from ..scenario import Use
 
 _BITS = 128
@@ -76,14 +77,17 @@ _ANYTHING = Enclosure.unknown()
 def _gaussians(uses: Sequence[tuple[Fraction, Fraction, int]]) -> tuple[Parts, Parts]:
     """(rate, distance, times) each: where a user is removed, and where one is added."""
     removed, added = (
-        [(SampledGaussian(rate, 1 / distance, way), times) for rate, distance, times in uses]
+        [
+            (SampledGaussian(1 / distance, Sampling(rate, way)), times)
+            for rate, distance, times in uses
+        ]
         for way in (True, False)
     )
     return removed, added
 
 
 def _cost(way: Parts, figure: Figure, width: Fraction) -> Endpoint:
-    return profile.measured(way, figure, width).upper
+    return of_noise(way, figure, width).upper
 
 
 def _plus(end: Endpoint, more: Fraction) -> Endpoint:

@@ -30,11 +30,7 @@ OPEN = "what some neighbours attain is less than what bounds them all"
 
 
 def by_itself(
-    mechanism: Mechanism,
-    figure: Figure,
-    width: Fraction,
-    cap: int,
-    pure: Callable[[], Enclosure],
+    mechanism: Mechanism, figure: Figure, width: Fraction, cap: int, pure: Callable[[], Enclosure]
 ) -> Enclosure | None:
     """One use alone, by its formula or own profile; None without. pure: its pure epsilon."""
     one, at = either_way(mechanism), figure.at

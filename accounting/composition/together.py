@@ -35,19 +35,13 @@ from ...exact.budget import QUICK, OutOfTimeError, quickly
 from ...exact.enclosure import ContradictionError
 from ...exact.square_root import squared as exact_square
 from ...mechanisms.continuous import Shape, continuous
+from ...mechanisms.sampling.allocation import allocation
 from ..divergences import concentrated
 from ..divergences.gaussian_dp import bounded_mu, root_of, squared
 from ..figure import MU, PURE, RHO, Figure, meeting
 from ..losses.continuous import allocated, profile
-from ..losses.continuous.uses import has_no_outcomes, parts_of
-from ..losses.sums import (
-    OFF_LATTICE,
-    Enough,
-    coarse,
-    composed,
-    most_costly,
-    never,
-)
+from ..losses.continuous.profile import has_no_outcomes, parts_of
+from ..losses.sums import Enough, coarse, composed, most_costly, never
 from ..scenario import Scenario, Use
 from . import divergence
 from .divergence import added_up
@@ -68,12 +62,7 @@ _INFINITY = Decimal("Infinity")
 
 
 def measured(
-    uses: Scenario,
-    figure: Figure,
-    width: Fraction,
-    cap: int,
-    work: float,
-    enough: Enough = never,
+    uses: Scenario, figure: Figure, width: Fraction, cap: int, work: float, enough: Enough = never
 ) -> Enclosure:
     """Of these uses together: discrete or continuous noise or both, allocations, or batches.
 
@@ -149,9 +138,9 @@ def narrowly(
         if figure.quantity == "delta" and quickly(largest, unknown).upper <= at:
             return Enclosure.exactly(0)  # no loss is above epsilon, however seldom the outcome
     if (parts := parts_of(uses)) is not None:
-        measure = partial(profile.measured, parts, figure, width, work)
-        known = measure(smooth=False)
-    elif (epochs := allocated.allocations_of(uses)) is not None:
+        known = profile.measured(parts, figure, width, work)
+    elif all(allocation(use.mechanism) for use in uses):
+        epochs = [(one, use.times) for use in uses if (one := allocation(use.mechanism))]
         known = allocated.measured(epochs, figure, width)
     if known.is_within(width) or enough(known):
         return known
@@ -161,8 +150,6 @@ def narrowly(
         known = meeting(figure, Enclosure(known.lower, known.upper), found)
     except (ArithmeticError, OutOfTimeError) as error:
         failed = error
-    if parts is not None and not known.is_within(max(width, OFF_LATTICE)) and not enough(known):
-        known = meeting(figure, known, measure())
     if failed is not None and known == figure.trivial:
         raise failed
     return known

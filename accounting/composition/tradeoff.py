@@ -42,9 +42,9 @@ from ...exact import Enclosure, ExactInput, ParameterError, ball, exact, whole
 from ...exact.budget import OutOfTimeError
 from ...exact.precision import enclose, working_precision
 from ...mechanisms.continuous import continuous
-from ...mechanisms.mechanism import Mechanism, OnePair, OneWay, either_way
+from ...mechanisms.mechanism import Choice, Mechanism, OneWay, either_way
 from ...mechanisms.pairs.pair import TwoWayPair
-from ..losses.continuous.uses import continuous_loss
+from ..losses.continuous.profile import continuous_loss
 from ..scenario import Scenario, Use, scenarios
 from ..solve import lists_of
 from .curves import (
@@ -228,7 +228,8 @@ def one_pair(mechanism: Mechanism) -> tuple[Mechanism, Mechanism] | None:
         if pair is None:
             return None
         assert not isinstance(pair, TwoWayPair)  # attained by nobody
-        return OnePair(pair), OnePair(pair.swapped())
+        forth, back = Choice((pair,), "add-remove"), Choice((pair.swapped(),), "add-remove")
+        return OneWay(forth), OneWay(back)
     return OneWay(inner), OneWay(inner.reversed())
 
 

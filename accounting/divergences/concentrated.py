@@ -42,8 +42,7 @@ from ...exact.enclosure import Enclosure
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.precision import enclose
-from ...mechanisms.pairs.pair import MixturePair, Pair, SampledPair, TwoWayPair
-from ...mechanisms.pairs.shift_pair import ShiftPair
+from ...mechanisms.pairs.pair import MixturePair, Pair, SampledPair, ShiftPair, TwoWayPair
 from ..losses.law import LaplaceLoss
 from ..losses.of_pair import closed_law
 from .finite_sums import dominating, is_listed, unreduced
@@ -135,7 +134,7 @@ def _limit(pair: Pair) -> Fraction:
     """
     if isinstance(pair, MixturePair):
         return max(_limit(one) for _, one in pair.parts)
-    plain = pair.facing if isinstance(pair, SampledPair) and pair.removing else pair
+    plain = pair.facing if isinstance(pair, SampledPair) and pair.sampling.removing else pair
     return plain.law.gaussian_rho(plain.shift) if isinstance(plain, ShiftPair) else Fraction(0)
 
 

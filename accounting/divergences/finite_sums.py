@@ -26,17 +26,18 @@ from ...exact.precision import working_precision
 from ...exact.roots import first_met_near
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
-from ...mechanisms.pairs.listed_pair import ListedPair
 from ...mechanisms.pairs.pair import (
     FinitePair,
+    ListedPair,
     MixturePair,
     Pair,
     Reducible,
     ResponsePair,
     SampledPair,
+    ShiftPair,
     TwoWayPair,
+    WrappedPair,
 )
-from ...mechanisms.pairs.shift_pair import ShiftPair, WrappedPair
 
 _Kinds = TypeVar("_Kinds", bound=Pair)  # of pairs, where these are several
 _MOST_RATIOS = 1 << 16
@@ -108,10 +109,8 @@ def _listed(pair: Pair, bits: int) -> Listed:
         kept = slice(0 if pair.delta else 1, 4 if pair.delta else 3)
         return Listed(p[kept], p[::-1][kept])
     if isinstance(pair, SampledPair):
-        plain, rate = listed(pair.pair), ball(pair.rate)
-        each = zip(plain.p, plain.q, strict=True)
-        mixture = [(1 - rate) * q + rate * p for p, q in each]
-        return Listed(mixture, plain.q) if pair.removing else Listed(plain.q, mixture)
+        plain, sampling = listed(pair.pair), pair.sampling
+        return Listed(*sampling.mixed(*sampling.facing(plain.p, plain.q)))
     if isinstance(pair, MixturePair):
         p, q = ([ball(pair.rest)], [ball(pair.rest)]) if pair.rest else ([], [])
         for weight, one in pair.parts:
@@ -170,9 +169,9 @@ def outside_masses(pair: Reducible) -> tuple[arb, arb]:
         return tuple(sum((w * ends[k] for w, ends in each), arb(0)) for k in (0, 1))  # type: ignore[return-value]
     if isinstance(pair, SampledPair):
         assert isinstance(pair.pair, WrappedPair)
-        p, q = outside_masses(pair.pair)
-        mixture = (1 - ball(pair.rate)) * q + ball(pair.rate) * p
-        return (mixture, q) if pair.removing else (q, mixture)
+        a, b = pair.sampling.facing(*outside_masses(pair.pair))
+        (p,), (q,) = pair.sampling.mixed([a], [b])
+        return p, q
     return _outside(pair, ctx.prec)
 
 

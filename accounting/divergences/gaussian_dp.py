@@ -68,8 +68,7 @@ from ...exact.rounding import is_infinite
 from ...exact.square_root import SquareRoot, square_root
 from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError, largest_window, unit_parameter
 from ...mechanisms.laws.normal import quantile, upper
-from ...mechanisms.pairs.pair import Pair, ResponsePair, TwoWayPair
-from ...mechanisms.pairs.shift_pair import ShiftPair
+from ...mechanisms.pairs.pair import Pair, ResponsePair, ShiftPair, TwoWayPair
 from ..figure import PURE, RHO, Figure
 from .finite_sums import Listed, dominating, is_listed, listed, unreduced
 from .largest_loss import largest_loss

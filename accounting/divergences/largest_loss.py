@@ -23,17 +23,17 @@ from ...exact.budget import spend
 from ...exact.enclosure import Enclosure
 from ...exact.number import Logarithm, Real, ball
 from ...exact.precision import enclose
-from ...mechanisms.pairs.listed_pair import ListedPair
 from ...mechanisms.pairs.pair import (
     FinitePair,
+    ListedPair,
     MixturePair,
     Pair,
     ResponsePair,
     SampledPair,
+    ShiftPair,
     TwoWayPair,
+    WrappedPair,
 )
-from ...mechanisms.pairs.shift_pair import ShiftPair, WrappedPair
-from ..sampling import sampled_loss
 from .finite_sums import Listed, image_excess, is_listed, listed, unreduced
 
 _ZERO = Enclosure.exactly(0)
@@ -55,8 +55,10 @@ def largest_loss(pair: Pair) -> LargestLoss:
         return LargestLoss(Enclosure.exactly(pair.epsilon), "the true bit")
     if isinstance(pair, SampledPair):  # the loss rises in that of the pair that it faces
         value, outcome = largest_loss(pair.facing)
-        named = pair.removing or isinstance(pair.pair, ResponsePair)  # else it is read backwards
-        return LargestLoss(sampled_loss(pair, value), outcome if named else None)
+        named = pair.sampling.removing or isinstance(
+            pair.pair, ResponsePair
+        )  # else it is read backwards
+        return LargestLoss(pair.sampling.loss_within(value), outcome if named else None)
     if isinstance(pair, MixturePair):
         each = [largest_loss(one) for _, one in pair.parts]
         best = max(each, key=lambda one: one.value.lower)

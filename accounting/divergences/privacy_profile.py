@@ -29,10 +29,10 @@ from ...mechanisms.pairs.pair import (
     Pair,
     ResponsePair,
     SampledPair,
+    ShiftPair,
     TwoWayPair,
+    WrappedPair,
 )
-from ...mechanisms.pairs.shift_pair import ShiftPair, WrappedPair
-from ..sampling import sampled_loss
 from .finite_sums import is_listed, listed, outside_masses, split, unreduced
 from .largest_loss import largest_loss
 
@@ -95,9 +95,9 @@ def exceeding(pair: Pair, level: arb, exact_level: Fraction | None = None) -> Ev
 
 
 def _of_sampled(pair: SampledPair, level: arb, exact_level: Fraction | None) -> Event:
-    """An event of the pair that is faced, at another level >= 0 (`sampling`)."""
-    rate, same = ball(pair.rate), Fraction(0) if exact_level == 0 else None
-    if pair.removing:
+    """An event of the pair that is faced, at another level >= 0 (`pairs.sampling`)."""
+    rate, same = ball(pair.sampling.rate), Fraction(0) if exact_level == 0 else None
+    if pair.sampling.removing:
         event = exceeding(pair.facing, (level.expm1() / rate).log1p(), same)
         p, q = (1 - rate) * event.q + rate * event.p, event.q
         return event._replace(p=p, q=q, excess=rate * event.excess)
@@ -163,11 +163,11 @@ def epsilon_of(pair: Pair, delta: Fraction) -> Enclosure:
         return _of_few(pair, delta)
     if isinstance(pair, TwoWayPair):
         pair = pair.pair
-    if isinstance(pair, SampledPair) and pair.removing:
+    if isinstance(pair, SampledPair) and pair.sampling.removing:
         # rate delta(level') of the pair that is sampled, at a level' that rises with the level
-        if delta >= pair.rate:
+        if delta >= pair.sampling.rate:
             return Enclosure.exactly(0)
-        return sampled_loss(pair, epsilon_of(pair.facing, delta / pair.rate))
+        return pair.sampling.loss_within(epsilon_of(pair.pair, delta / pair.sampling.rate))
     if pair.escaping() > ball(delta):
         return Enclosure.infinite()
     found = least_level(partial(exceeding, pair), delta, largest_loss(pair).value)

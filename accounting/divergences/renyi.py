@@ -15,32 +15,54 @@ which for a Gaussian is met at s = d/variance. rho is at least D_1, as D_a rises
 
 *From above*, a Gaussian: noise of unit parameter mu is mu d-GDP (`laws.gaussian_envelope`), so that
 D_a is at most a (mu d)^2/2.
+
+*By the cells of a loss* (`losses.cells`), in little time: (a - 1) D_a = log E e^((a - 1) L). From
+above by the coins of the cells: each one's P-mass at its two ends; what no cell holds, at the
+largest loss, if that is finite. From below each cell is one outcome, which is post-processing: the
+sum of p^a q^(1-a), P-masses rounded down, Q-masses up. It rises as cells are told apart and
+outcomes are added to it. Reduced mod m, an event inside one period loses at most the P-mass that
+lies outside it, and gains as much of Q (`losses.product`); so do events of pairs with a slack.
 """
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from flint import acb, arb, ctx
 
 from ...exact.enclosure import Enclosure
+from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
-from ...exact.precision import enclose, enclose_between
+from ...exact.precision import enclose, enclose_between, working_precision
+from ...losses.cells import Loss, on_lattice
+from ...losses.planning import Sketch
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussianSum
 from ...mechanisms.laws.gaussian_envelope import NoEnvelopeError, unit_parameter
-from ...mechanisms.pairs.pair import MixturePair, Pair, SampledPair, TwoWayPair
-from ...mechanisms.pairs.shift_pair import ShiftPair, WrappedPair
-from .finite_sums import (
-    best_event,
-    image_excess,
-    is_listed,
-    listed,
-    unreduced,
+from ...mechanisms.pairs.pair import (
+    MixturePair,
+    Pair,
+    SampledPair,
+    ShiftPair,
+    TwoWayPair,
+    WrappedPair,
 )
+from ..grid.average import AllocatedLoss
+from ..losses.law import Atoms
+from ..losses.product import Product, product_of
+from ..scenario import Use
+from .finite_sums import best_event, image_excess, is_listed, listed, unreduced
+from .largest_loss import largest_loss
 from .renyi_sums import listed_moments, moments, shared_sums
 
+_BITS = 128
+_FINE = 32  # points in a deviation of the losses, tilted
+_POINTS = 512
+_LEFT_OUT = 40.0  # nats, of what is left out, below what counts
+_LEAST = 2.0**-40  # step
 CLOSE = Fraction(1, 10**5)  # so narrow, a bracket is taken where sums are long
 _LONG = 10**7  # variance from which on those of sums of discrete Gaussians are
 
@@ -107,7 +129,7 @@ def _from_sum(total: arb, order: Fraction) -> Enclosure:
 def is_infinite(pair: Pair) -> bool:
     """Has P an outcome that Q has not, at an end of the law's support?"""
     if isinstance(pair, SampledPair):
-        return pair.removing and is_infinite(pair.facing)
+        return pair.sampling.removing and is_infinite(pair.pair)
     return isinstance(pair, ShiftPair) and pair.law.support[0] is not None
 
 
@@ -181,3 +203,59 @@ def _least(pair: ShiftPair, order: Fraction | None) -> arb:
         a = ball(order)
         found = a * s * d + a / (a - 1) * moments((a - 1) * s) - moments(a * s)
     return found if found.is_finite() and found > 0 else arb(0)
+
+
+# -- by cells --------------------------------------------------------------------------------------
+
+
+def renyi_by_cells(use: Use, order: Fraction) -> Enclosure:
+    """D_a of these uses, all in one direction. Raises ArithmeticError where none are known."""
+    return _of_use(Use(use.mechanism, 1), order).times(use.times)
+
+
+@lru_cache(maxsize=64)
+def _of_use(use: Use, order: Fraction) -> Enclosure:
+    """Kept, since every figure of little time asks for the same orders."""
+    with working_precision(_BITS):
+        product = product_of((use,), -math.inf)
+        if not (product.factors or product.continuous):
+            return Enclosure.exactly(0)
+        below = _counted(product.fixed(0), order)
+        above = below if product.is_exact else _counted(product, order)
+        return Enclosure(below.lower, above.upper)
+
+
+def _counted(product: Product, order: Fraction) -> Enclosure:
+    tilt = float(order) - 1
+    here = Sketch.of(*_only(product, -_LEFT_OUT).sketch(), 1).cumulant(0.0)
+    # of a Gaussian: as far out as the tilt moves it, and as little
+    loss = _only(product, -_LEFT_OUT - tilt**2 * max(here[2], 0.0))
+    curvature = max(float(Sketch.of(*loss.sketch(), 1).cumulant(tilt)[2]), 0.0)
+    if not math.isfinite(curvature):
+        raise DoesNotApplyError("how far the losses spread is not known in floats")
+    step = ball(Fraction(2) ** math.floor(math.log2(max(math.sqrt(curvature) / _FINE, _LEAST))))
+    cells, charges = loss.cells(step, tilt, _POINTS), product.charges()
+    a, above, below = ball(order), arb(0), arb(0)
+    for k, (mass, _) in on_lattice(cells.cells, step).items():
+        above += mass * ((a - 1) * k * step).exp()
+    for cell in cells.cells if cells.attained is None else cells.attained:
+        p, q = cell.p.lower() - charges.p, cell.q.upper() + charges.q
+        if p > 0 and q > 0:
+            below += (a * p.log() + (1 - a) * q.log()).exp()
+    if charges.slack > 0 or not loss.escaping() <= 0:
+        above = arb.pos_inf()
+    elif not cells.missing <= 0:  # no loss is above the largest
+        pairs = [pair for factor in product.factors for pair in factor.pairs]
+        ends = [ball(largest_loss(pair).value.upper) for pair in pairs] or [loss.largest()]
+        above += cells.missing.upper() * ((a - 1) * max(ends)).exp()
+    lower, upper = below.log() / (a - 1) if below > 1 else arb(0), above.log() / (a - 1)
+    return enclose_between(lower.max(arb(0)), upper.max(arb(0)))
+
+
+def _only(product: Product, log_tail: float) -> Loss:
+    (loss, _), *others = product.losses(log_tail)
+    if others or isinstance(loss, AllocatedLoss):
+        raise DoesNotApplyError("it is not one loss whose cells are known")
+    if isinstance(loss, Atoms) and not len(loss):
+        raise DoesNotApplyError("no loss is finite")
+    return loss

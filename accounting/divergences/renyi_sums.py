@@ -41,10 +41,9 @@ from ...exact.budget import spend
 from ...exact.errors import DoesNotApplyError
 from ...exact.number import ball
 from ...exact.roots import first_met_near
-from ...mechanisms.pairs.pair import Pair, SampledPair
-from ...mechanisms.pairs.shift_pair import ShiftPair
+from ...mechanisms.pairs.pair import Pair, SampledPair, ShiftPair, faced
+from ...mechanisms.pairs.sampling import Sampling
 from ..losses.of_pair import closed_law, listed_between, listed_law, two_way, window_of
-from ..sampling import losses_of
 
 _Columns: TypeAlias = tuple[list[arb], list[arb]]  # masses of the first law, and losses L
 
@@ -58,25 +57,22 @@ class RenyiSums:
     """Rényi sums of one pair at the working precision of its creation."""
 
     def __init__(self, pair: ShiftPair | SampledPair) -> None:
-        plain = pair if isinstance(pair, ShiftPair) else pair.facing
+        plain, self.sampling = faced(pair)
         assert isinstance(plain, ShiftPair)
         self.pair, self.law, self.shift = plain, plain.law, plain.shift
-        self.rate, self.removing = Fraction(1), True
-        if isinstance(pair, SampledPair):
-            self.rate, self.removing = pair.rate, pair.removing
         self.ends = lru_cache(maxsize=None)(self._ends)
         self.after = lru_cache(maxsize=None)(self._after)
         self.log = lru_cache(maxsize=None)(lambda x: self.law.ball(x).log())
 
     def at(self, order: Fraction) -> arb:
         """M(order), order > 1."""
-        closed = self._closed(order) if self.rate == 1 else self._by_binomial(order)
+        closed = self._closed(order) if self.sampling.rate == 1 else self._by_binomial(order)
         return self.summed(order, 0)[0] if closed is None else closed
 
     def summed(self, order: Fraction, powers: int) -> list[arb]:
         """The sums of the terms times L^j for j = 0, ..., powers, by the window."""
         low, high, columns = self.window(order)
-        if powers and self.rate < 1 and high - low > _MOST_SEARCHED:
+        if powers and self.sampling.rate < 1 and high - low > _MOST_SEARCHED:
             raise DoesNotApplyError(f"{high - low} outcomes are too many to search all orders")
         spend(_ORDER)
         sums = moments(*columns, ball(order), powers)
@@ -98,12 +94,12 @@ class RenyiSums:
     def window(self, order: Fraction) -> tuple[int, int, _Columns]:
         """Outcomes low, ..., high, outside of which next to nothing lies at this order."""
         low, high = self.ends(_rounded(order))
-        return low, high, _columns(self.pair, low, high, self.rate, self.removing, ctx.prec)
+        return low, high, _columns(self.pair, low, high, self.sampling, ctx.prec)
 
     def _ends(self, order: Fraction) -> tuple[int, int]:
         need = 0.42 * ctx.prec + 5
-        low, high = window_of(self.pair, -need, self.rate, self.removing)
-        if not self.removing:
+        low, high = window_of(self.pair, -need, self.sampling)
+        if not self.sampling.removing:
             return low, high
         moments = self.law.moments()
         centre = round(float(moments.mean.lower))
@@ -111,7 +107,7 @@ class RenyiSums:
 
         def height(x: int) -> float:
             p, q = self.law.log_pmf(np.array([x, x - self.shift]))
-            loss, log = losses_of(float(self.rate), True, np.array([p - q]), np.array([p]))
+            loss, log = self.sampling.losses(np.array([p - q]), np.array([p]))
             return float(log[0] + float(order - 1) * loss[0])
 
         def falls(k: int) -> bool:
@@ -137,11 +133,11 @@ class RenyiSums:
         return law.renyi_sum(ball(order), self.shift)
 
     def _by_binomial(self, order: Fraction) -> arb | None:
-        if not self.removing or order.denominator != 1 or order > _LARGEST_WHOLE:
+        if not self.sampling.removing or order.denominator != 1 or order > _LARGEST_WHOLE:
             return None
         if self._closed(Fraction(2)) is None:
             return None
-        whole, total, rate = int(order), arb(0), ball(self.rate)
+        whole, total, rate = int(order), arb(0), ball(self.sampling.rate)
         odds = rate / (1 - rate)
         for k in range(whole + 1):
             own = self._closed(Fraction(k)) if k > 1 else arb(1)
@@ -159,11 +155,11 @@ class RenyiSums:
         return self.law.upper_tail(x + 1)
 
     def _left(self, order: Fraction, low: int, power: int) -> arb:
-        law, rate = self.law, ball(self.rate)
-        if not self.removing and low == law.support[0]:
+        law, rate = self.law, ball(self.sampling.rate)
+        if not self.sampling.removing and low == law.support[0]:
             return arb(0)
         loss = self.log(low) - self.log(low - self.shift)
-        if not self.removing:
+        if not self.sampling.removing:
             if not loss >= 0:
                 return arb.pos_inf()
             most = -(-rate).log1p()
@@ -185,12 +181,12 @@ class RenyiSums:
         return (rate + (1 - rate) * (-least).exp()) ** ball(order) * found
 
     def _right(self, high: int, power: int) -> arb:
-        if not self.removing and high == self.law.support[1]:
+        if not self.sampling.removing and high == self.law.support[1]:
             return arb(0)
         if not self.log(high) <= self.log(high - self.shift):
             return arb.pos_inf()
-        if self.removing and self.rate < 1:
-            return (-(-ball(self.rate)).log1p()) ** power * self.after(high - self.shift)
+        if self.sampling.removing and self.sampling.rate < 1:
+            return (-(-ball(self.sampling.rate)).log1p()) ** power * self.after(high - self.shift)
         return arb("2.2") * self.after(high - self.shift) if power else self.after(high)
 
 
@@ -232,11 +228,9 @@ def _rounded(order: Fraction) -> Fraction:
 
 
 @lru_cache(maxsize=16)
-def _columns(
-    pair: ShiftPair, low: int, high: int, rate: Fraction, removing: bool, bits: int
-) -> _Columns:
+def _columns(pair: ShiftPair, low: int, high: int, sampling: Sampling, bits: int) -> _Columns:
     """Kept, as orders near by share a window; bits: the working precision."""
-    law = listed_between(pair, low, high, rate, removing)
+    law = listed_between(pair, low, high, sampling)
     if len(law) <= high - low:
         raise DoesNotApplyError("a probability is too small to tell at this precision")
     return law.masses, law.losses

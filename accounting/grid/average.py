@@ -305,10 +305,7 @@ def _kernels(step: Fraction, count: int) -> tuple[list[_Kernel], list[_Kernel]]:
         raised = np.maximum([upper_float(share) for share in shares], _LEAST)
         rest = np.maximum([upper_float(1 - share) for share in shares], _LEAST)
         nearest = [floor_of(place + 0.5) for place in places]
-    split = [
-        *_grouped(moves, rest),
-        *_grouped([move + 1 for move in moves], raised),
-    ]
+    split = [*_grouped(moves, rest), *_grouped([move + 1 for move in moves], raised)]
     split.sort(key=lambda kernel: -kernel.move)
     return split, _grouped(nearest, np.ones(count))
 

@@ -16,8 +16,7 @@ at its ends. For log p concave it falls throughout. For p symmetric and log-conv
 that p falls there, it rises up to 0, falls from 0 to d and rises from d on (`AdditiveNoise.pairs`;
 the same by reflection): stretches end at 0 and d, where p's logarithm and its shift's have cusps.
 
-*Sampled* at rate q the loss is log(1 - q + q e^l), or -log(1 - q + q e^-l) of the swapped pair,
-which both rise in l, and masses are mixtures of the two (`SampledPair`).
+*Sampled* the loss rises in l as well, and masses are mixtures of the two (`pairs.sampling`).
 
 *Reduced mod m* the pair before the reduction is enough from above, and charged for from below
 (`losses.product`).
@@ -44,11 +43,10 @@ from ...exact.number import ball
 from ...exact.precision import floor_of
 from ...losses.cells import Cell, Cells, Reals
 from ...losses.planning import cumulant_of
-from ...mechanisms.pairs.pair import Pair, SampledPair
-from ...mechanisms.pairs.shift_pair import ShiftPair
+from ...mechanisms.pairs.pair import Pair, ShiftPair, faced
+from ...mechanisms.pairs.sampling import Sampling
 from ..losses.law import LossLaw, Probability
 from ..losses.of_pair import window
-from ..sampling import loss_of, losses_of
 
 _Points: TypeAlias = NDArray[np.int64]
 _Flags: TypeAlias = NDArray[np.bool_]
@@ -77,13 +75,12 @@ _SMALL = 4  # shift, at most, of which sums of the differences are known
 class BlockLoss(LossLaw):
     """The loss of one use. facing: (P, Q), or (Q, P) where a sampled user is added.
 
-    rate: 1 where all users take part. log_tail: about the logarithm of the P-mass at either end
+    log_tail: about the logarithm of the P-mass at either end
     that is not divided. flat: a block's tilted mass times how far log p bends in it, at most.
     """
 
     facing: ShiftPair
-    rate: Fraction
-    removing: bool
+    sampling: Sampling
     log_tail: float
     flat: float
 
@@ -96,10 +93,8 @@ class BlockLoss(LossLaw):
         uses: how many there are of all mechanisms, whose errors add up.
         """
         flat = min(max(_FLAT / uses, _FLATTEST), _BENDING)
-        sampled = Fraction(1), True
-        if isinstance(pair, SampledPair):
-            sampled, pair = (pair.rate, pair.removing), pair.facing
-        return BlockLoss(pair, *sampled, log_tail, flat) if isinstance(pair, ShiftPair) else None
+        plain, sampling = faced(pair)
+        return BlockLoss(plain, sampling, log_tail, flat) if isinstance(plain, ShiftPair) else None
 
     @property
     def infinite(self) -> Probability:
@@ -107,7 +102,7 @@ class BlockLoss(LossLaw):
         least, _ = self._ends
         if least is None or not self._is_plainly_first:
             return Fraction(0)
-        return ball(self.rate) * self.facing.law.lower_tail(least - 1)
+        return ball(self.sampling.rate) * self.facing.law.lower_tail(least - 1)
 
     def largest(self) -> arb:
         """That of the least outcome where the loss falls throughout, else that of 0."""
@@ -117,7 +112,7 @@ class BlockLoss(LossLaw):
         if least is not None and self._is_plainly_first:
             return self._loss_at(least)
         limit = None if least is not None else law.loss_limit(self.facing.shift)
-        return self._loss(arb.pos_inf() if limit is None else ball(limit))
+        return self.sampling.loss(arb.pos_inf() if limit is None else ball(limit))
 
     def cells(self, step: arb, tilt: float, points: int) -> Cells:
         """What dominates: P's masses at most. Attained is as much as P's at least, Q's at most.
@@ -143,13 +138,13 @@ class BlockLoss(LossLaw):
             last = -floor_of(-(high / h).upper())
             first = last if low is None else min(floor_of((low / h).lower()), last)
             p, q = self._masses(mass)
-            excess = ball(self.rate) * mass[2] - (h * first).expm1() * q
+            excess = ball(self.sampling.rate) * mass[2] - (h * first).expm1() * q
             found.append(Cell(first, last, p, q, excess))
 
         matters = self._matters(float(h), tilt, points)
         for low, high in self._stretches:
             for mass, ends in self._blocks(self._halved(low, high, matters)[0].tolist()):
-                losses = [self._loss(end) for end in ends]
+                losses = [self.sampling.loss(end) for end in ends]
                 put(mass, losses[0].min(losses[1]), losses[0].max(losses[1]))
         before, after, hidden = self._beyond
         first, last = self._outermost
@@ -159,7 +154,7 @@ class BlockLoss(LossLaw):
             missing = self._masses(before)[0].upper()
         put(after, None, last)
         if self._ends[0] is not None and not self._is_plainly_first:  # A's outcomes that B has not
-            put(hidden, None, -ball(1 - self.rate).log())
+            put(hidden, None, -ball(1 - self.sampling.rate).log())
         return Cells(found, missing, _BLOCK * len(found))
 
     # -- one outcome ------------------------------------------------------------------------------
@@ -167,22 +162,15 @@ class BlockLoss(LossLaw):
     @property
     def _is_plainly_first(self) -> bool:
         """Has A, the first law of `facing`, what the second has not, as an infinite loss?"""
-        return self.removing or self.rate == 1
-
-    def _loss(self, plain: arb) -> arb:
-        """The loss where that of `facing` is this."""
-        return plain if self.rate == 1 else loss_of(ball(self.rate), self.removing, plain)
+        return self.sampling.removing or self.sampling.rate == 1
 
     def _loss_at(self, x: int) -> arb:
-        return self._loss(self._log(x) - self._log(x - self.facing.shift))
+        return self.sampling.loss(self._log(x) - self._log(x - self.facing.shift))
 
     def _masses(self, mass: _Mass) -> tuple[arb, arb]:
         """P and Q."""
-        (a, b, _), rate = mass, ball(self.rate)
-        if self.rate == 1:
-            return a, b
-        mixed = [(1 - rate) * one + rate * other for one, other in ((b, a), (a, b))]
-        return (mixed[0], b) if self.removing else (a, mixed[1])
+        (p,), (q,) = self.sampling.mixed([mass[0]], [mass[1]])
+        return p, q
 
     @lru_cache(maxsize=_MOST_KEPT)  # noqa: B019
     def _log(self, x: int) -> arb:
@@ -204,7 +192,7 @@ class BlockLoss(LossLaw):
     def _window(self) -> tuple[int, int]:
         law, shift = self.facing.law, self.facing.shift
         (low, high), (least, greatest) = window(law, self.log_tail), self._ends
-        high += shift * (self.rate != 1)
+        high += shift * (self.sampling.rate != 1)
         low = low if least is None else max(low, least)
         high = high if greatest is None else min(high, greatest)
         if law.log_concave and low < high:
@@ -258,7 +246,7 @@ class BlockLoss(LossLaw):
             return self.largest(), self._loss_at(high)
         limit = law.loss_limit(self.facing.shift)
         assert limit is not None
-        return self._loss_at(low), self._loss(-ball(limit))
+        return self._loss_at(low), self.sampling.loss(-ball(limit))
 
     # -- which points: in floats ------------------------------------------------------------------
 
@@ -297,7 +285,7 @@ class BlockLoss(LossLaw):
         flat = self.flat * (_FEW / points) ** 2
 
         def matters(counts: _Points, p: Reals, q: Reals, bends: Reals) -> _Flags:
-            losses, logs = losses_of(float(self.rate), self.removing, p - q, p)
+            losses, logs = self.sampling.losses(p - q, p)
             height = logs + tilt * losses
             height = np.maximum(height[1:], height[:-1]) + np.log(counts) - scale
             share, width = np.exp(np.minimum(height, 0.0)), np.abs(np.diff(losses)) / step
@@ -319,7 +307,7 @@ class BlockLoss(LossLaw):
         logs, losses = [], []
         for low, high in self._stretches:
             xs, p, q = self._halved(low, high, matters)
-            loss, height = losses_of(float(self.rate), self.removing, p - q, p)
+            loss, height = self.sampling.losses(p - q, p)
             half = np.clip(np.abs(np.diff(height)) / 2, 1e-9, 1e3)
             sums = (height[1:] + height[:-1]) / 2 + half + np.log(-np.expm1(-2 * half) / (2 * half))
             alone = np.diff(xs) == 1  # an outcome: the one at the end

@@ -1,10 +1,10 @@
 """Continuous losses by the cells of a lattice, whose masses are differences of two tails
-(`losses.continuous.mixture`); and both ways round at once.
+(`losses.continuous.sampled_noise`); and both ways round at once.
 
 *Batches of a fixed size* lie between the pair that is attained and the one that dominates both
 ways. With L the loss of a pair (P, Q), the dearer way round, the pair that has its profile either
 way has L's masses above 0 under P and Q, those of -L below 0 with P and Q changed over, and what is
-left at 0 (`losses.continuous.uses`).
+left at 0 (`losses.continuous.profile`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...exact.budget import spend
 from ...exact.number import ball
 from ...losses.cells import Cell, Cells, Reals
 from ...losses.planning import cumulant_of
-from ..losses.continuous.mixture import LineLaw, SampledNoise
+from ..losses.continuous.sampled_noise import LineLaw, SampledNoise
 from ..losses.law import LossLaw
 from .blocks import BlockLoss, attained_of
 

@@ -31,6 +31,7 @@ from ...exact.precision import floor_of
 from ...losses.cells import Cell, Cells, Pair, Reals
 from ...losses.lattice import Power, Weights, added, weights_of
 from ...losses.planning import Sketch, Sketches, Window
+from ...mechanisms.pairs.sampling import Sampling
 from ..losses.continuous.sampled_gaussian import SampledGaussian
 from ..losses.law import LossLaw
 from .cells import DividedLoss
@@ -78,7 +79,7 @@ class DealtSteps(LossLaw):
     @cached_property
     def _sum(self) -> tuple[Weights, arb, arb, arb]:
         """Tilted masses of T, the step, the tilt, and how much less Q's are than these."""
-        law = SampledGaussian(Fraction(self.taken, self.steps), self.noise, self.removing)
+        law = SampledGaussian(self.noise, Sampling(Fraction(self.taken, self.steps), self.removing))
         loss = DividedLoss(law, self.log_tail - math.log(self.steps))
         variance = Sketch.of(*loss.sketch(), self.steps).cumulant(0.0)[2]
         fine = max(math.sqrt(12 * _ROUNDED / self.steps), _WIDE / _MOST_POINTS)
@@ -110,7 +111,7 @@ class DealtSteps(LossLaw):
 
         All beyond the cells is at their end.
         """
-        q, found = ball(law.rate), dict[int, Pair]()
+        q, found = ball(law.sampling.rate), dict[int, Pair]()
         cells = loss.cells(step, self.tilt, _MOST_POINTS).cells  # rising
         ends = [((cell.low + cell.high) // 2, cell.p, cell.q) for cell in cells]
         for k, *both in [*ends, (cells[-1].high, *law.tail(step * cells[-1].high))]:

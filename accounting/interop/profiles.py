@@ -23,7 +23,7 @@ from ...exact import ball, spend, working_precision
 from ...exact.precision import enclose
 from ...exact.roots import first_met_near, float_root
 from ...mechanisms.laws.normal import upper
-from ...mechanisms.pairs.listed_pair import ListedPair, Masses
+from ...mechanisms.pairs.pair import ListedPair, Masses
 from ..divergences.privacy_profile import Event, overlooked, shortfall, value_at
 from ..losses.listed import of_profile
 

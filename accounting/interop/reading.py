@@ -52,6 +52,7 @@ from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from ...mechanisms.pairs.pair import FinitePair
+from ...mechanisms.pairs.sampling import Sampling
 from ...mechanisms.sampling.fixed_size import FixedSize
 from ...mechanisms.sampling.guaranteed import Guaranteed
 from ...mechanisms.sampling.schemes import with_users
@@ -405,7 +406,7 @@ def _with_replacement(event: Event, relation: str) -> _Parts:
             for k in range(1, size + 1):
                 mass *= ball(Fraction(size - k + 1, k * (population - 1)))
                 parts.append(
-                    (mass / ball(taken), SampledGaussian(taken, scale / Fraction(2 * k), True))
+                    (mass / ball(taken), SampledGaussian(scale / Fraction(2 * k), Sampling(taken)))
                 )
                 left -= mass
                 if left < ball(_LEAST):
@@ -433,10 +434,10 @@ def _truncated(event: Event, relation: str) -> _Parts:
 
         def mixed(first_has: bool) -> Told:
             either = first_has or relation != ADD
-            plain = SampledGaussian(rate, size, first_has)
+            plain = SampledGaussian(size, Sampling(rate, first_has))
             parts = [(below, plain if relation != ONE else _replaced(rate, 1 / size))]
             for first, weight in cells:
-                full = SampledGaussian(rate * most / (first + 1), size / 2, either)
+                full = SampledGaussian(size / 2, Sampling(rate * most / (first + 1), either))
                 parts.append((weight, full))
             return Told(tuple(parts))
 

@@ -33,10 +33,7 @@ _DEFAULTS: dict[str, object] = {
     "auto_l2_clip": False,
 }
 _OF_AUTO = ("auto_l2_target_quantile", "auto_l2_lr", "auto_l2_clip_count_stddev")
-_MECHANISMS = {
-    "distributed_skellam": "skellam",
-    "distributed_dgauss": "discrete-gaussian",
-}
+_MECHANISMS = {"distributed_skellam": "skellam", "distributed_dgauss": "discrete-gaussian"}
 _OLDER = _MECHANISMS | {"skellam": "skellam", "ddgauss": "discrete-gaussian"}
 _PADDED: dict[str, Callable[[int], int]] = {  # by the rotation's transform
     "hd": lambda size: 1 << (size - 1).bit_length(),

@@ -1,8 +1,7 @@
 """From a pair (P, Q) to its privacy-loss law.
 
-Of sampled noise whose outcomes are too many to be listed, those of a window: with A, B the laws of
-the pair that is faced, the mixture's masses are (1-q) B + q A against B, removing, and A against
-(1-q) A + q B, adding (`SampledPair`).
+Of sampled noise whose outcomes are too many to be listed, those of a window; A and B are the laws
+of the pair that is faced (`pairs.sampling`).
 """
 
 from __future__ import annotations
@@ -24,16 +23,17 @@ from ...exact.roots import first_met_near
 from ...mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
-from ...mechanisms.pairs.listed_pair import ListedPair
 from ...mechanisms.pairs.pair import (
     FinitePair,
+    ListedPair,
     MixturePair,
     Pair,
     ResponsePair,
-    SampledPair,
+    ShiftPair,
     TwoWayPair,
+    faced,
 )
-from ...mechanisms.pairs.shift_pair import ShiftPair
+from ...mechanisms.pairs.sampling import Sampling
 from ..divergences.finite_sums import is_listed, listed
 from .law import Atoms, GaussianLoss, LaplaceLoss, Lattice, Probability
 
@@ -68,15 +68,15 @@ def listed_law(pair: Pair, log_tail: float) -> Atoms:
         law = listed_law(pair.pair, log_tail)
         masses, losses = two_way(law.masses, law.losses, law.escaping())
         return evolve(law, masses=masses, losses=losses, lattice=None)
-    plain, rate, removal = pair, Fraction(1), True
-    if isinstance(pair, SampledPair):
-        plain, rate, removal = pair.facing, pair.rate, pair.removing
+    plain, sampling = faced(pair)
     if isinstance(plain, ShiftPair) and not is_listed(plain):
-        law = windowed(plain, log_tail, rate, removal)
+        if plain.is_disjoint and plain == pair:
+            return Atoms([], [], Fraction(1), arb(0))
+        law = listed_between(plain, *window_of(plain, log_tail, sampling), sampling)
     else:
         law = _whole(pair, ctx.prec)
     if isinstance(plain, ResponsePair):
-        law = evolve(law, infinite=plain.delta * rate if removal else Fraction(0))
+        law = evolve(law, infinite=plain.delta * sampling.rate * sampling.removing)
     if (closed := closed_law(pair)) is None:
         return law
     # each loss as the multiple that it is, where that is nearest for certain
@@ -143,50 +143,40 @@ def two_way(
     return [*p, *q, left], [*higher, *(-loss for loss in higher), arb(0)]
 
 
-def window_of(
-    pair: ShiftPair, log_tail: float, rate: Fraction = Fraction(1), removal: bool = True
-) -> tuple[int, int]:
+def window_of(pair: ShiftPair, log_tail: float, sampling: Sampling) -> tuple[int, int]:
     """The outcomes low, ..., high of a window that leaves out P-mass of about this logarithm on
-    either side. rate, removal: of a `SampledPair` that faces this one.
+    either side, of the sampled pair that faces this one.
     """
-    (low, high), (least, most) = window(pair.law, log_tail), pair.law.support
-    moved = pair.shift if removal and rate < 1 else 0  # where B has its mass as well
-    low = low if least is None else max(low, least + pair.shift * removal)
+    (low, high), (least, most), removing = (
+        window(pair.law, log_tail),
+        pair.law.support,
+        sampling.removing,
+    )
+    moved = pair.shift if removing and sampling.rate < 1 else 0  # where B has its mass as well
+    low = low if least is None else max(low, least + pair.shift * removing)
     return low, high + moved if most is None else min(high + moved, most + moved)
 
 
-def windowed(
-    pair: ShiftPair, log_tail: float, rate: Fraction = Fraction(1), removal: bool = True
-) -> Atoms:
-    """The outcomes of such a window (`window_of`). What Q has not counts as infinite."""
-    if pair.is_disjoint and rate == 1:
-        return Atoms([], [], Fraction(1), arb(0))
-    return listed_between(pair, *window_of(pair, log_tail, rate, removal), rate, removal)
-
-
-def listed_between(pair: ShiftPair, low: int, high: int, rate: Fraction, removal: bool) -> Atoms:
-    """The outcomes low, ..., high; what lies outside is missing, but for what is infinite."""
-    law, shift, part = pair.law, pair.shift, ball(rate)
+def listed_between(pair: ShiftPair, low: int, high: int, sampling: Sampling) -> Atoms:
+    """The outcomes low, ..., high; what lies outside is missing, but for what is infinite: what Q
+    has not.
+    """
+    law, shift, part = pair.law, pair.shift, ball(sampling.rate)
     if high - low > MOST_OUTCOMES:
         raise DoesNotApplyError(
             f"{pair.law} takes {high - low} outcomes, more than the {MOST_OUTCOMES} that are listed"
         )
-    hidden = law.support[0] is not None and removal
+    hidden = law.support[0] is not None and sampling.removing
     infinite: Probability = part * pair.escaping() if hidden else Fraction(0)
     if high < low:
         return Atoms([], [], infinite, (1 - ball(infinite)).max(arb(0)))
     spend(_OUTCOME * (high - low + shift))
     beyond = law.lower_tail(low - 1) + law.upper_tail(high + 1)
-    if removal and rate < 1:
+    if sampling.removing and sampling.rate < 1:
         other = law.lower_tail(low - 1 - shift) + law.upper_tail(high + 1 - shift)
         beyond = (1 - part) * other + part * beyond
     balls = law.balls(low - shift, high)
-    p, q = balls[shift:], balls[: high - low + 1]  # A and B
-    if rate < 1:
-        order = (p, q) if removal else (q, p)
-        mixed = [(1 - part) * b + part * a for a, b in zip(*order, strict=True)]
-        p, q = (mixed, q) if removal else (p, mixed)
-    left = _from_balls(p, q)
+    left = _from_balls(*sampling.mixed(balls[shift:], balls[: high - low + 1]))  # of A and B
     lost = left.missing() + (beyond - ball(infinite)).max(arb(0))
     return evolve(left, infinite=infinite, missing=lost)
 

@@ -30,9 +30,8 @@ from ...losses.cells import on_lattice
 from ...losses.lattice import Charged
 from ...losses.planning import Sketch, Sketches
 from ...mechanisms import AdditiveNoise, Mechanism, Pair, ShiftPair
-from ...mechanisms.mechanism import OnePair
-from ...mechanisms.pairs.pair import MixturePair, Reducible, SampledPair, TwoWayPair
-from ...mechanisms.pairs.shift_pair import WrappedPair
+from ...mechanisms.mechanism import Choice
+from ...mechanisms.pairs.pair import MixturePair, Reducible, SampledPair, TwoWayPair, WrappedPair
 from ...mechanisms.sampled import likewise, unsampled
 from ...mechanisms.sampling.allocation import Allocation
 from ...mechanisms.sampling.fixed_size import TwoWay
@@ -43,9 +42,8 @@ from ..grid.cells import DividedLoss, TwoWayLoss
 from ..grid.dealt import DealtSteps
 from ..scenario import Scenario, Use
 from .composite import Together
-from .continuous.mixture import LineLaw
-from .continuous.profile import merged
-from .continuous.uses import Continuous, continuous_loss, plain_law
+from .continuous.profile import Continuous, continuous_loss, merged, plain_law
+from .continuous.sampled_noise import LineLaw
 from .law import Atoms, LossLaw
 from .listed import dominating
 from .of_pair import closed_law, listed_law, window
@@ -140,17 +138,20 @@ class Product:
         return evolve(self, factors=tuple(factor.fixed(choice) for factor in self.factors))
 
     def composite(self, log_tail: float) -> Together:
-        """The losses of all uses, leaving out P-mass of about e^log_tail altogether."""
-        some = self.tails(log_tail)
-        laws = [(one.closed or one.loss(tail, self._uses), one.times) for one, tail in some]
-        return Together([*self._continuous(log_tail), *laws], self.charges())
+        """The losses of all uses by their transforms, in closed form where they have one."""
+        return Together(self.losses(log_tail, closed=True), self.charges())
 
-    def losses(self, log_tail: float, tilt: float | None = None) -> Parts:
-        """The same by their cells, of what dominates them.
+    def losses(self, log_tail: float, tilt: float | None = None, closed: bool = False) -> Parts:
+        """The losses of all uses, leaving out P-mass of about e^log_tail altogether.
 
-        tilt: for this, what several steps of an epoch tell (`grid.dealt`) in place of that.
+        tilt: for this, what several steps of an epoch tell (`grid.dealt`) in place of what
+        dominates them. closed: whether those of a closed transform need no cells.
         """
-        laws = [(one.loss(tail, self._uses), one.times) for one, tail in self.tails(log_tail)]
+        uses = sum(factor.times for factor in self.factors)
+        laws = [
+            ((one.closed if closed else None) or one.loss(tail, uses), one.times)
+            for one, tail in self.tails(log_tail)
+        ]
         return [*self._continuous(log_tail, tilt), *laws]
 
     def attained(self, losses: Parts, log_tail: float, log_delta: float) -> Parts | None:
@@ -178,10 +179,6 @@ class Product:
                     slack = (1 + slack) * (1 + ball(pair.slack)) ** factor.times - 1
         return Charged((less_p + slack).upper(), (less_q + slack).upper(), slack.upper())
 
-    @property
-    def _uses(self) -> int:
-        return sum(factor.times for factor in self.factors)
-
     def _tail(self, log_tail: float, times: int) -> float:
         """The logarithm of what one of so many uses may leave out."""
         return log_tail - math.log(times * (len(self.factors) + len(self.continuous)))
@@ -206,7 +203,7 @@ class Product:
             elif isinstance(one, TwoWay):
                 yield TwoWayLoss(DividedLoss(plain_law(one), tail)), times
             else:
-                yield DividedLoss(one, tail, times * one.rate < 1), times
+                yield DividedLoss(one, tail, times * one.sampling.rate < 1), times
 
 
 @lru_cache(maxsize=64)
@@ -264,8 +261,8 @@ def _factor(use: Use, log_delta: float) -> Factor:
     """The pairs to pick among, the worst ones first as far as that is known."""
     mechanism, times = use
     inner = unsampled(mechanism)
-    if isinstance(inner, OnePair):
-        pair = inner.pair
+    if isinstance(inner, Choice) and len(inner.among) == 1:
+        (pair,) = inner.among
         # reduced mod m, is it charged for rather than listed?
         if (
             isinstance(pair, Reducible)

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from itertools import accumulate, islice
 from typing import NamedTuple, TypeAlias
 
@@ -31,7 +31,8 @@ from ..grid.blocks import BlockLoss
 from ..grid.cells import TwoWayLoss
 from ..scenario import Scenario, Use
 from .composite import NO_LATTICE, Together, saddle_towards
-from .continuous.uses import has_no_outcomes
+from .continuous import profile
+from .continuous.inversion import Parts
 from .lattice import LatticeTail
 from .listed import ListedLoss
 from .of_pair import listed_law
@@ -86,7 +87,7 @@ def most_costly(uses: Scenario) -> Scenario:
 
 def _listed(use: Use) -> int:
     """How many outcomes are listed of it, at most."""
-    if has_no_outcomes(use.mechanism):
+    if profile.has_no_outcomes(use.mechanism):
         return 0
     pairs = islice(use.mechanism.pairs(), _FEW_PAIRS)
     with suppress(ArithmeticError):
@@ -128,17 +129,39 @@ def composed(
 
     Off a lattice less narrowly than what is exact, where nothing else is asked.
     """
+    return _composed(partial(product_of, uses), figure, width, cap, work, enough, points)
+
+
+def of_noise(parts: Parts, figure: Figure, width: Fraction) -> Enclosure:
+    """The same of continuous noise alone, all in one direction; on a lattice where need be."""
+    narrow = profile.measured(parts, figure, width)
+    if narrow.is_within(width):
+        return narrow
+    product = Product((), tuple(profile.merged(parts)))
+    with suppress(ArithmeticError, OutOfTimeError):
+        narrow = narrow.intersection(_composed(lambda _: product, figure, width, CAP))
+    return narrow
+
+
+def _composed(
+    product: Callable[[float], Product],
+    figure: Figure,
+    width: Fraction,
+    cap: int,
+    work: float = WORK,
+    enough: Enough = never,
+    points: int = 0,
+) -> Enclosure:
+    """product: what is composed, where delta has about this logarithm."""
     at, is_delta = figure.at, figure.quantity == "delta"
     assert at is not None
     with working_precision(BITS):
         log_delta = (
-            _log_delta(product_of(uses, math.inf).fixed(0), at)
-            if is_delta
-            else float(ball(at).log().mid())
+            _log_delta(product(math.inf).fixed(0), at) if is_delta else float(ball(at).log().mid())
         )
     goal = OFF_LATTICE if width == WIDTH and work == WORK else width
     task = _Task(is_delta, at, log_delta, width, cap, goal, work, enough, points)
-    return _over_choices(product_of(uses, log_delta), task)
+    return _over_choices(product(log_delta), task)
 
 
 def _log_delta(product: Product, epsilon: Fraction) -> float:

@@ -16,16 +16,7 @@ from functools import reduce
 from attrs import field, frozen
 from flint import arb
 
-from ...exact import (
-    WIDTH,
-    Enclosure,
-    Endpoint,
-    ExactInput,
-    ParameterError,
-    ball,
-    exact,
-    refine,
-)
+from ...exact import WIDTH, Enclosure, Endpoint, ExactInput, ParameterError, ball, exact, refine
 from ...exact.errors import DoesNotApplyError as DoesNotApplyError
 from ...exact.rounding import to_digits
 from ...mechanisms.mechanism import RandomizedResponse

@@ -292,11 +292,7 @@ ZCDP = Method(
     partial(_zcdp, zcdp_to_delta),
 )
 ADVANCED = Method(
-    "advanced",
-    "advanced (Dwork, Rothblum, Vadhan)",
-    _SPLIT,
-    _advanced,
-    partial(_least, _advanced),
+    "advanced", "advanced (Dwork, Rothblum, Vadhan)", _SPLIT, _advanced, partial(_least, _advanced)
 )
 THEOREM7 = Method(
     "theorem7", "advanced, as the paper's Theorem 7", _SPLIT, _theorem7, _theorem7_delta

@@ -112,11 +112,7 @@ class ReturningUsers:
     )
 
     def after(
-        self,
-        mechanism: Mechanism,
-        users: Iterable[User],
-        run: str = "",
-        times: ExactInput = 1,
+        self, mechanism: Mechanism, users: Iterable[User], run: str = "", times: ExactInput = 1
     ) -> ReturningUsers:
         """The value after `times` batches with this mechanism, each with all of these users.
 

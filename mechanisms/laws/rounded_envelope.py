@@ -96,11 +96,7 @@ def rounded_factor(mu: Fraction, order: int) -> Fraction | None:
 
 
 def rounded_renyi(
-    law: Law,
-    l2: ExactInput,
-    dimension: int | None,
-    order: ExactInput,
-    rate: ExactInput = 1,
+    law: Law, l2: ExactInput, dimension: int | None, order: ExactInput, rate: ExactInput = 1
 ) -> Fraction | None:
     """What a use costs at most in Rényi divergence, either way round; None where no bound is known.
 

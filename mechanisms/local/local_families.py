@@ -31,8 +31,7 @@ from ...exact.number import ExactInput, ParameterError, ball, whole
 from ..bracket import Bracket, Bracketed
 from ..fields import parameters
 from ..fields.schema import key
-from ..pairs.listed_pair import ListedPair, Masses, Steps
-from ..pairs.pair import FinitePair
+from ..pairs.pair import FinitePair, ListedPair, Masses, Steps
 from .randomizer import NOTHING, ONE, LocalRandomizer, Row, Scene, Weight
 
 _CATEGORIES = (

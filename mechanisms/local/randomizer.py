@@ -22,8 +22,7 @@ from flint import arb
 
 from ...exact.number import ExactInput, Logarithm, Real, ball, exact
 from ..mechanism import Mechanism
-from ..pairs.listed_pair import ListedPair, Masses, Steps, Swapped
-from ..pairs.pair import FinitePair, Pair
+from ..pairs.pair import FinitePair, ListedPair, Masses, Pair, Steps, Swapped
 
 
 def _terms(terms: Iterable[tuple[Fraction, Fraction]]) -> tuple[tuple[Fraction, Fraction], ...]:

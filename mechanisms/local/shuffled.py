@@ -46,17 +46,11 @@ from flint import arb, ctx
 from ...exact.budget import spend
 from ...exact.enclosure import Endpoint
 from ...exact.number import ExactInput, ParameterError, ball, whole
-from ...exact.precision import (
-    enclose,
-    enclose_between,
-    lower_float,
-    upper_float,
-    working_precision,
-)
+from ...exact.precision import enclose, enclose_between, lower_float, upper_float, working_precision
 from ...exact.roots import halved
 from ..bracket import Bracket, Bracketed
 from ..mechanism import Mechanism, RandomizedResponse
-from ..pairs.listed_pair import ListedPair, Masses, Swapped
+from ..pairs.pair import ListedPair, Masses, Swapped
 from ..sampling.guaranteed import ProfilePair, hull
 from . import shuffled_bits, shuffled_counts
 from .local_families import Categories

@@ -4,22 +4,117 @@ A mechanism yields pairs that together dominate all its neighbours: no divergenc
 neighbouring outputs, in either direction, exceeds the largest over these pairs of D(P || Q).
 
 Where neighbours differ by one user, P is the output with that user and Q without. If the user takes
-part with probability q, it is (1-q) Q + q P against Q: `sampled`. What is post-processing of (P, Q)
-stays so of the mixture, so that dominating pairs dominate when sampled as well.
+part with probability q, it is (1-q) Q + q P against Q: `sampled`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from attrs import evolve, field, frozen
 from flint import arb
 
-from ...exact.number import ExactInput, ParameterError, ball, exact
-from .listed_pair import ListedPair
-from .shift_pair import AnyPair, ShiftPair, WrappedPair
+from ...exact.number import ExactInput, ParameterError, Real, ball, exact
+from ..laws.law import Law
+from .sampling import EVERYBODY, Sampling
+
+Masses: TypeAlias = tuple[Sequence[arb], Sequence[arb]]
+
+
+class AnyPair:
+    """What every pair of laws says of itself; by default it is reduced nowhere."""
+
+    __slots__ = ()
+
+    @property
+    def slack(self) -> Fraction:
+        """Mass by which either law may be off."""
+        return Fraction(0)
+
+    @property
+    def reduced(self) -> WrappedPair | None:
+        """The reduced pair that this is, sampled or not."""
+        return None
+
+    @property
+    def never_wraps(self) -> bool:
+        """Is nothing reduced, or all within one period, so that outcomes are renamed only?"""
+        return self.reduced is None or self.reduced.never_wraps
+
+    @property
+    def shifted(self) -> ShiftPair | None:
+        """The pair of shifted noise that this faces, seen whole; None: another kind of pair."""
+        return None
+
+    def escaping(self) -> arb:
+        """P of the outcomes that Q cannot have: the limit of delta(level) as the level grows."""
+        return arb(0)
+
+
+@frozen
+class ShiftPair(AnyPair):
+    """P(x) = p(x), Q(x) = p(x - shift), for p log-concave or with `log_convex_sides`."""
+
+    law: Law
+    shift: int
+
+    @property
+    def is_disjoint(self) -> bool:
+        """Has no outcome of P any probability under Q?"""
+        low, high = self.law.support
+        return low is not None and high is not None and high < low + self.shift
+
+    @property
+    def shifted(self) -> ShiftPair:
+        return self
+
+    def escaping(self) -> arb:
+        low = self.law.support[0]
+        return arb(0) if low is None else self.law.lower_tail(low + self.shift - 1)
+
+    def wrapped(self, modulus: int) -> WrappedPair:
+        """Seen mod `modulus`."""
+        return WrappedPair(self.law, self.shift, modulus)
+
+    def swapped(self) -> ShiftPair:
+        """(Q, P), its outcomes read backwards: x -> shift - x."""
+        return ShiftPair(self.law.mirrored(), self.shift)
+
+
+@frozen
+class WrappedPair(AnyPair):
+    """A `ShiftPair` whose outcome is seen mod `modulus` only."""
+
+    law: Law
+    shift: int
+    modulus: int
+
+    @property
+    def unwrapped(self) -> ShiftPair:
+        """The pair before the reduction, of which this one is post-processing."""
+        return ShiftPair(self.law, self.shift)
+
+    @property
+    def reduced(self) -> WrappedPair:
+        return self
+
+    @property
+    def never_wraps(self) -> bool:
+        low, high = self.law.support
+        return low is not None and high is not None and high + self.shift - low < self.modulus
+
+    @property
+    def shifted(self) -> ShiftPair:
+        return self.unwrapped
+
+    def escaping(self) -> arb:
+        return self.unwrapped.escaping() if self.never_wraps else arb(0)
+
+    def swapped(self) -> WrappedPair:
+        """(Q, P), its outcomes read backwards."""
+        return WrappedPair(self.law.mirrored(), self.shift, self.modulus)
 
 
 @frozen
@@ -119,25 +214,89 @@ class FinitePair(AnyPair):
         return self.swapped()
 
 
-@frozen
-class SampledPair(AnyPair):
-    """((1-q) Q + q P, Q) if `removing`, else (Q, (1-q) Q + q P), of a pair (P, Q), 0 < q < 1.
+class Steps(NamedTuple):
+    """Losses that are whole multiples of one number > 0, outcome by outcome.
 
-    With l the loss of `facing`, the pair whose first law is on the side of this one's,
-
-        removing:  L = log(1 - q + q e^l),      not removing:  L = -log(1 - q + q e^-l),
-
-    both rising in l, and |L| <= |l|.
+    None: an outcome that only P has, or that P has not.
     """
 
+    unit: Real
+    multiples: Sequence[int | None]
+
+
+class ListedPair(AnyPair):
+    """Two laws (P, Q) on finitely many outcomes, which may stand for several of equal ratio; their
+    probabilities need not be rational.
+
+    It is a mechanism as well, with two datasets and no choice between pairs. A family is a
+    subclass, a frozen value of its parameters: all that is asked of a pair follows from its lists.
+    """
+
+    def masses(self) -> Masses:
+        """The probabilities under P and under Q, outcome by outcome, at the working precision.
+
+        Impossible outcomes have exactly 0, and all others can be told from 0 at any precision.
+        """
+        raise NotImplementedError
+
+    def steps(self) -> Steps | None:
+        """The losses exactly, where they live on a lattice through 0; None where they do not."""
+        return None
+
+    def name_of(self, outcome: int) -> str:
+        """What a reader calls this outcome; they are counted from 0."""
+        return str(outcome)
+
+    def escaping(self) -> arb:
+        return sum((p for p, q in zip(*self.masses(), strict=True) if q == 0), arb(0))
+
+    def swapped(self) -> ListedPair:
+        """(Q, P); itself where that is the same with the outcomes renamed."""
+        return Swapped(self)
+
+    def pairs(self) -> tuple[ListedPair, ...]:
+        """This one."""
+        return (self,)
+
+    def reversed(self) -> ListedPair:
+        """The two datasets exchanged."""
+        return self.swapped()
+
+
+@frozen
+class Swapped(ListedPair):
+    """(Q, P) of a pair (P, Q)."""
+
+    pair: ListedPair
+
+    def masses(self) -> Masses:
+        p, q = self.pair.masses()
+        return q, p
+
+    def steps(self) -> Steps | None:
+        found = self.pair.steps()
+        if found is None:
+            return None
+        return Steps(found.unit, [None if k is None else -k for k in found.multiples])
+
+    def name_of(self, outcome: int) -> str:
+        return self.pair.name_of(outcome)
+
+    def swapped(self) -> ListedPair:
+        return self.pair
+
+
+@frozen
+class SampledPair(AnyPair):
+    """A pair (P, Q), its user sampled at a rate below 1."""
+
     pair: PlainPair | ListedPair
-    rate: Fraction
-    removing: bool
+    sampling: Sampling
 
     @property
     def facing(self) -> PlainPair | ListedPair:
-        """(P, Q) if removing, else (Q, P)."""
-        return self.pair if self.removing else self.pair.swapped()
+        """(P, Q) if the user is removed, else (Q, P)."""
+        return self.pair if self.sampling.removing else self.pair.swapped()
 
     @property
     def reduced(self) -> WrappedPair | None:
@@ -148,11 +307,12 @@ class SampledPair(AnyPair):
         return self.facing.shifted
 
     def escaping(self) -> arb:
-        return ball(self.rate) * self.facing.escaping() if self.removing else arb(0)
+        rate, removing = ball(self.sampling.rate), self.sampling.removing
+        return rate * self.pair.escaping() if removing else arb(0)
 
     def swapped(self) -> SampledPair:
         """The other direction."""
-        return evolve(self, removing=not self.removing)
+        return evolve(self, sampling=evolve(self.sampling, removing=not self.sampling.removing))
 
     def wrapped(self, modulus: int) -> SampledPair:
         """Seen mod `modulus`, of a pair that is not yet."""
@@ -221,12 +381,17 @@ Pair: TypeAlias = PlainPair | FinitePair | ListedPair | SampledPair | MixturePai
 
 
 def sampled(pair: PlainPair | FinitePair | ListedPair, rate: Fraction, removing: bool) -> Pair:
-    """The pair with a user who takes part at this rate; see `SampledPair`."""
+    """The pair with a user who takes part at this rate; see `sampling`."""
     if rate == 1:
         return pair if removing else pair.swapped()
     if isinstance(pair, FinitePair):
         return pair.sampled(rate, removing)
-    return SampledPair(pair, rate, removing)
+    return SampledPair(pair, Sampling(rate, removing))
+
+
+def faced(pair: Pair) -> tuple[Pair, Sampling]:
+    """The pair that it faces, and how that is sampled: itself, and not at all."""
+    return (pair.facing, pair.sampling) if isinstance(pair, SampledPair) else (pair, EVERYBODY)
 
 
 def mixture(parts: Sequence[tuple[Fraction, Pair]]) -> Pair:

@@ -58,7 +58,7 @@ from ...exact.square_root import square_root
 from ..bracket import Bracket, Bracketed, RenyiCurve
 from ..continuous import ContinuousNoise, Shape
 from ..mechanism import Mechanism, RandomizedResponse
-from ..pairs.listed_pair import ListedPair, Masses, Steps
+from ..pairs.pair import ListedPair, Masses, Steps
 from ..sampled import check_neighbours
 from .schemes import with_users
 
@@ -119,10 +119,7 @@ def _masses(pair: ProfilePair, bits: int) -> Masses:
         p = [mass * g for mass, (g, _) in zip(q, corners[1:] if centred else corners, strict=True)]
         middle = [1 - lost - sum(p, arb(0)) - sum(q, arb(0))] if centred else []
     nothing = arb(0)
-    return (
-        [nothing, *reversed(q), *middle, *p, lost],
-        [lost, *reversed(p), *middle, *q, nothing],
-    )
+    return ([nothing, *reversed(q), *middle, *p, lost], [lost, *reversed(p), *middle, *q, nothing])
 
 
 @lru_cache(maxsize=64)

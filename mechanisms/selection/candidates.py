@@ -42,7 +42,7 @@ from ..bracket import Bracket, Bracketed, RenyiCurve
 from ..fields import parameters
 from ..fields.schema import YES_OR_NO, Calibrated, entry, key
 from ..mechanism import Choice, Mechanism, RandomizedResponse
-from ..pairs.listed_pair import ListedPair, Masses, Steps
+from ..pairs.pair import ListedPair, Masses, Steps
 from .above import mean_above
 
 _TRIED = 16  # parts of the range at which t is tried from below

@@ -32,7 +32,7 @@ from ...exact.budget import spend
 from ...exact.enclosure import Endpoint
 from ...exact.number import ball
 from ...exact.precision import enclose_between, lower_float, upper_float, working_precision
-from ..pairs.listed_pair import ListedPair, Masses
+from ..pairs.pair import ListedPair, Masses
 
 MOST_KEYS = 6
 _MOST_NODES = 1 << 21  # times 2^keys, that are held at once

@@ -44,7 +44,7 @@ from ..fields import parameters
 from ..laws.discrete_laplace import DiscreteLaplace
 from ..laws.law import Law
 from ..mechanism import AdditiveNoise, Choice, Mechanism, RandomizedResponse
-from ..pairs.listed_pair import ListedPair, Masses
+from ..pairs.pair import ListedPair, Masses
 from ..sampled import Sampled
 from .key_lists import MOST_KEYS, Cell, Chances, WorstCounts, cell, groups
 from .threshold import Thresholded, released

@@ -43,8 +43,7 @@ from ..fields import parameters
 from ..fields.schema import entry, key
 from ..laws.discrete_laplace import DiscreteLaplace
 from ..mechanism import Choice
-from ..pairs.listed_pair import ListedPair, Masses
-from ..pairs.pair import FinitePair, ResponsePair
+from ..pairs.pair import FinitePair, ListedPair, Masses, ResponsePair
 from .above import mean_above
 
 _LONGEST = 64  # queries of a run that are to be below
@@ -137,9 +136,7 @@ class SparseVector(Bracketed):
         ),
     )
     variant: int = field(
-        converter=_variant,
-        default=1,
-        metadata=key("as Lyu, Su and Li number them; 1, 2 hold"),
+        converter=_variant, default=1, metadata=key("as Lyu, Su and Li number them; 1, 2 hold")
     )
 
     kind = "sparse-vector"

@@ -39,9 +39,7 @@ from ..continuous import ContinuousNoise, Shape
 from ..fields import parameters
 from ..fields.schema import key
 from ..mechanism import AdditiveNoise, Choice, Mechanism
-from ..pairs.listed_pair import ListedPair, Masses
-from ..pairs.pair import FinitePair, sampled
-from ..pairs.shift_pair import ShiftPair
+from ..pairs.pair import FinitePair, ListedPair, Masses, ShiftPair, sampled
 from ..sampled import Sampled, sampling_rate
 
 Noise: TypeAlias = AdditiveNoise | ContinuousNoise

@@ -9,15 +9,7 @@ from attrs import evolve
 from ...exact.number import ExactInput, ParameterError, exact, whole
 from ..fields import parameters
 from ..fields.schema import Entry, Key, Values, entry, flag, keys
-from ..local.local_families import (
-    Bits,
-    Categories,
-    Hadamard,
-    OneBitMean,
-    Reports,
-    Subsets,
-    few,
-)
+from ..local.local_families import Bits, Categories, Hadamard, OneBitMean, Reports, Subsets, few
 from ..local.local_file import Table, read_table
 from ..local.randomizer import ONE, Weight
 from ..local.shuffled import by_keys

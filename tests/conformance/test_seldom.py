@@ -23,7 +23,7 @@ from exactdp.accounting.divergences.concentrated import _largest_curvature, _sea
 from exactdp.accounting.divergences.conversion import renyi_to_epsilon
 from exactdp.accounting.divergences.renyi_sums import moments
 from exactdp.accounting.figure import Figure
-from exactdp.accounting.losses.of_pair import two_way, windowed
+from exactdp.accounting.losses.of_pair import listed_law, two_way
 from exactdp.accounting.methods.classical import Each, theorem7
 from exactdp.accounting.methods.comparison import compare
 from exactdp.accounting.participation.choices import Choices, Offer
@@ -35,8 +35,7 @@ from exactdp.exact.errors import DoesNotApplyError
 from exactdp.mechanisms import RandomRate
 from exactdp.mechanisms.laws import PolyaDifference
 from exactdp.mechanisms.mechanism import OneWay
-from exactdp.mechanisms.pairs.pair import FinitePair
-from exactdp.mechanisms.pairs.shift_pair import ShiftPair
+from exactdp.mechanisms.pairs.pair import FinitePair, ShiftPair
 from exactdp.mechanisms.selection.candidates import raised
 
 _OF_ORDER_3 = Query(Figure("renyi", Fraction(3)), WIDTH, 1000)
@@ -209,7 +208,7 @@ def test_the_dearest_choice_of_one_batch_is_exact_and_of_two_a_bound() -> None:
 def test_what_is_left_out_beyond_a_window_is_not_forgotten(log_tail: float) -> None:
     """Masses of noise that is not log-concave fall more slowly than a geometric series."""
     with working_precision(128):
-        found = windowed(ShiftPair(PolyaDifference("1/10", 2), 1), log_tail)
+        found = listed_law(ShiftPair(PolyaDifference("1/10", 2), 1), log_tail)
         assert not sum(found.masses, found.escaping() + found.missing()) < 1
 
 

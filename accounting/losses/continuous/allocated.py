@@ -40,10 +40,9 @@ from ....exact.number import ball
 from ....exact.precision import WIDTH, enclose_between, refine, working_precision
 from ....exact.square_root import square_root
 from ....losses.planning import Sketch, Sketches
-from ....mechanisms.sampling.allocation import Allocation, allocation
+from ....mechanisms.sampling.allocation import Allocation
 from ...figure import Figure
 from ...grid.average import AllocatedLoss
-from ...scenario import Use
 from . import profile
 from .average import Average, Below
 from .inversion import Bounds, root
@@ -62,12 +61,6 @@ _SPARE, _MORE = 1.1, 0.1  # times and above the level that floats expect, levels
 _FIRST_TAIL, _LAST_TAIL = -46.0, -2000.0
 
 
-def allocations_of(uses: Sequence[Use]) -> Parts | None:
-    """These uses, where all are random allocations; None elsewhere."""
-    found = [(each, times) for each, times in ((allocation(m), k) for m, k in uses) if each]
-    return found if len(found) == len(uses) else None
-
-
 def measured(parts: Parts, figure: Figure, width: Fraction = WIDTH) -> Enclosure:
     """delta at an epsilon >= 0, or the least epsilon >= 0 at a delta in (0, 1), in one direction.
 
@@ -79,7 +72,7 @@ def measured(parts: Parts, figure: Figure, width: Fraction = WIDTH) -> Enclosure
     squares = [((part.sensitivity / part.scale) ** 2 * part.taken * n, part) for part, n in parts]
     most = sum((square for square, _ in squares), Fraction(0))
     least = sum((square * part.taken / part.steps for square, part in squares), Fraction(0))
-    plain = (SampledGaussian(Fraction(1), square_root(1 / mu2), True) for mu2 in (least, most))
+    plain = (SampledGaussian(square_root(1 / mu2)) for mu2 in (least, most))
     low, high = (profile.measured([(law, 1)], figure, width) for law in plain)
     bracket = Enclosure(low.lower, high.upper)
     is_one_epoch = len(parts) == 1 and parts[0][1] == 1 and parts[0][0].taken == 1
@@ -128,11 +121,6 @@ def allocated_renyi(one: Allocation, order: Fraction, width: Fraction = WIDTH) -
     if one.taken > 1:
         return known.intersection(Enclosure(Fraction(0), found.upper)).because(SEVERAL)
     return known.intersection(found)
-
-
-def allocated_rho(one: Allocation) -> Enclosure:
-    """rho of one use, the user removed; what it is at most if added."""
-    return Enclosure.exactly((one.sensitivity / one.scale) ** 2 * one.taken / 2)
 
 
 # -- one epoch ------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ from ....exact.errors import DoesNotApplyError
 from ....exact.number import ball
 from ....exact.precision import working_precision
 from ....exact.roots import float_root
-from .line import Line, powers
+from .sampled_gaussian import Line, powers
 
 _MOST_NODES = 60_000
 _MOST_BITS = 1e8  # of nodes together, for one inverse moment

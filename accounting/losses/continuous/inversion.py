@@ -11,15 +11,6 @@ bounded (`losses.composite.aliases`).
 *The far nodes.* From y = Y on |M| is at most D, the product of the parts' `decay`; since |s (s +
 1)| >= y^2 and the sum of h/y^2 from Y on is at most 1/(Y - h), they weigh at most e^(-c level)
 D/(pi (Y - h)).
-
-*Smoothing where that takes too many nodes.* Compose with a Gaussian mechanism of loss T ~
-N(sigma^2/2, sigma^2): since E e^(-T) = 1 and (1 - e^(level - L))^+ is convex in e^(-L), delta can
-only rise (Jensen). That is a factor e^(sigma^2 s(s+1)/2), at most e^(sigma^2 (c(c+1) - y^2)/2), and
-an upper bound U of delta. For a fixed loss at distance a = L - level the rise is the price of an
-option out of the money, spot e^(-a), strike 1, volatility sigma; its vega, integrated over the
-volatility, is at most sigma/sqrt(2 pi) e^(-a/2 - a^2/(2 sigma^2)), whose expectation is W: the same
-integral with sigma^2 e^(sigma^2/8) s (s + 1) in it. So delta >= U - W. sigma = 0 where none is
-needed.
 """
 
 from __future__ import annotations
@@ -37,9 +28,8 @@ from ....exact.precision import enclose_between
 from ....exact.roots import float_root, met_near
 from ....losses.planning import Saddle
 from ..composite import Together, aliases, period
-from .line import powers
-from .mixture import LineLaw
-from .sampled_gaussian import SampledGaussian
+from .sampled_gaussian import SampledGaussian, powers
+from .sampled_noise import LineLaw
 
 Parts: TypeAlias = Sequence[tuple[LineLaw, int]]
 Gaussians: TypeAlias = Sequence[tuple[SampledGaussian, int]]
@@ -87,26 +77,20 @@ def plan(parts: Gaussians, saddle: Saddle, log_width: float) -> Plan:
 class Profile:
     """Bounds of delta(level) near one level, at the working precision of its creation.
 
-    work: about how many seconds to take. `sigma` is positive where that made smoothing necessary;
-    where it may not be used, or few nodes take far longer, DoesNotApplyError is raised.
+    work: about how many seconds to take. Raises DoesNotApplyError where that is too little.
     """
 
-    def __init__(self, parts: Gaussians, chosen: Plan, work: float, smooth: bool) -> None:
+    def __init__(self, parts: Gaussians, chosen: Plan, work: float) -> None:
         terms = sum(law.terms(chosen.c, -chosen.need) for law, _ in parts)
         per_node, before = _PER_NODE * len(parts) + _PER_TERM * terms, _PER_NODE * terms
-        self.c, count = arb(chosen.c), max(_FEWEST, int((work - before) / per_node))
-        count = min(count, chosen.nodes)
+        self.c, count = arb(chosen.c), chosen.nodes
+        if count > max(_FEWEST, (work - before) / per_node):
+            raise DoesNotApplyError("the transform takes too many nodes")
         if count * per_node + before > _FAR_MORE * work:
             raise DoesNotApplyError("the transform takes too many terms")
-        if count < chosen.nodes and not smooth:
-            raise DoesNotApplyError("it takes too many nodes without smoothing")
         self.spacing = arb(2 * math.pi / chosen.length)
         self.length = 2 * arb.pi() / self.spacing
-        end, self.sigma = self.spacing * count, 0.0
-        if count < chosen.nodes:
-            y = float(end.mid())
-            short = chosen.need + _log_rest(parts, chosen.c, y) + 2
-            self.sigma = math.sqrt(2 * max(short, 1.0)) / y
+        end = self.spacing * count
         top, uses = float(end.mid()), sum(times for _, times in parts)
         totals, decay = [acb(1)] * count, arb(1)
         for law, times in parts:
@@ -115,39 +99,24 @@ class Profile:
             totals = [total * value**times for total, value in zip(totals, values, strict=True)]
             decay *= law.decay(self.c, top * (1 - 2**-40)) ** times
             spend()
-        sigma2, c, share = arb(self.sigma) ** 2, self.c, self.spacing / arb.pi()
-        vega = sigma2 * (sigma2 / 8).exp()
-        self.nodes: list[tuple[acb, acb]] = []
+        share = self.spacing / arb.pi()
+        self.nodes: list[acb] = []
         for j, value in enumerate(totals):
-            s = acb(c, self.spacing * j)
-            square = s * (s + 1)
-            if self.sigma:
-                value *= (square * (sigma2 / 2)).exp()
-            value *= share if j else share / 2
-            self.nodes.append((value / square, value * vega))
-        most = decay * (sigma2 * (c * (c + 1) - end**2) / 2).exp()
-        self.rest, self.gap_rest = most / (arb.pi() * (end - self.spacing)), arb(0)
-        if self.sigma:
-            # the sum of h e^(-sigma^2 y^2/2) from Y on is below (h + 1/(sigma^2 Y)) of its first
-            self.gap_rest = most * vega * (self.spacing + 1 / (sigma2 * end)) / arb.pi()
+            s = acb(self.c, self.spacing * j)
+            self.nodes.append(value * (share if j else share / 2) / (s * (s + 1)))
+        self.rest = decay / (arb.pi() * (end - self.spacing))
         composite = Together(tuple(parts))
-        self.sizes = {
-            b: composite.transform(acb(b)).real * (sigma2 * b * (arb(b) + 1) / 2).exp()
-            for b in chosen.sides
-        }
+        self.sizes = {b: composite.transform(acb(b)).real for b in chosen.sides}
 
     def bounds(self, level: arb) -> tuple[arb, arb]:
         """A lower and an upper bound of delta(level)."""
         spend()
-        total, gap, turn = arb(0), arb(0), acb(0, -self.spacing * level).exp()
-        for (wave,), (value, wide) in zip(powers([turn], len(self.nodes)), self.nodes, strict=True):
+        total, turn = arb(0), acb(0, -self.spacing * level).exp()
+        for (wave,), value in zip(powers([turn], len(self.nodes)), self.nodes, strict=True):
             total += (value * wave).real
-            if self.sigma:
-                gap += (wide * wave).real
         unit = (-self.c * level).exp()
         total = unit * total + arb(0, (unit * self.rest).upper())
-        gap = unit * gap + arb(0, (unit * self.gap_rest).upper())
-        lower = total - gap - aliases(self.sizes, self.c, self.length, level)
+        lower = total - aliases(self.sizes, self.c, self.length, level)
         return lower.max(arb(0)).lower(), total.min(arb(1)).upper()
 
 

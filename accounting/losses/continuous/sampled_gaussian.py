@@ -42,18 +42,18 @@ from functools import lru_cache
 
 import numpy as np
 from attrs import frozen
-from flint import acb, arb, ctx
+from flint import acb, acb_mat, arb, ctx
 
 from ....exact.budget import spend
+from ....exact.errors import DoesNotApplyError
 from ....exact.number import ball
 from ....exact.roots import halved
 from ....exact.square_root import SquareRoot
 from ....losses.cells import Reals
 from ....losses.planning import Cumulant, cumulant_of
 from ....mechanisms.laws.normal import upper
-from ...sampling import log_ratio
-from .line import Line
-from .mixture import SampledNoise, Tail
+from ....mechanisms.pairs.sampling import EVERYBODY, Sampling
+from .sampled_noise import SampledNoise, Tail
 
 _WIDEST, _SQUARE = 3.0, 1.55  # of the strip, in units of t^2: below pi and below pi/2
 _FLOAT_NODES = 4000
@@ -61,14 +61,85 @@ _FAR, _SEEN = 10.0, 4000  # deviations below which nothing is told apart; losses
 _ROOT = math.sqrt(2 * math.pi)
 _STEEP = 2000.0  # 8 times how far a strip of the turn grows, about: of more it takes many nodes
 
+# One matrix product, between two looks at the clock: FLINT multiplies as integer matrices, ten
+# times faster, where every side is above 120 (60 beyond 128 bits).
+_ROWS, _NODES = 128, 512
+_POWER = 2  # units of work
+_LARGEST = 1_500_000  # entries of two tables: less than 500 MB
+
+
+@frozen
+class Line:
+    """M(s) = E e^(sL) on a half-line s = c + iy, y >= 0, as a finite sum with a proved error.
+
+    A quadrature rule for M, made once for a line, serves all its points: its nodes are losses l_k,
+    real or above the real axis (where a contour was moved), its weights w_k their masses times
+    e^(c l_k); at y = 0 the sum is about M(c):
+
+        | M(c + iy) - sum of w_k e^(iy l_k) | <= error    for all 0 <= y <= top.
+
+    Powers of M are taken of balls of that radius, so that nothing more has to be proved of them.
+    """
+
+    weights: list[acb]
+    losses: list[acb]
+    error: arb
+
+    def transforms(self, spacing: arb, count: int) -> list[acb]:
+        """M(c + i spacing j) for j = 0, ..., count - 1, as products of two tables of e^(iyl).
+
+        Raises DoesNotApplyError where these tables are too large.
+        """
+        columns = 1 << (count.bit_length() // 2)
+        rows = -(-count // columns)
+        if (rows + columns) * len(self.losses) > _LARGEST:
+            raise DoesNotApplyError("the transform takes too many nodes")
+        steps = [(acb(0, spacing) * loss).exp() for loss in self.losses]
+        error = acb(arb(0, self.error.upper()), arb(0, self.error.upper()))
+        within = powers(steps, columns)
+        strides = [one * other for one, other in zip(within[-1], steps, strict=True)]
+        table = powers(strides, rows)
+        nodes = [slice(first, first + _NODES) for first in range(0, len(steps), _NODES)]
+        right = [_matrix([row[part] for row in within]).transpose() for part in nodes]
+        found = []
+        for first in range(0, rows, _ROWS):
+            total = acb_mat(min(_ROWS, rows - first), columns)
+            for part, turned in zip(nodes, right, strict=True):
+                weights = self.weights[part]
+                left = [
+                    [value * weight for value, weight in zip(row[part], weights, strict=True)]
+                    for row in table[first : first + _ROWS]
+                ]
+                total += _matrix(left) * turned
+                spend()
+            found += total.entries()
+        return [value + error for value in found[:count]]
+
+
+def _matrix(rows: list[list[acb]]) -> acb_mat:
+    return acb_mat(len(rows), len(rows[0]), [value for row in rows for value in row])
+
+
+def powers(factors: list[acb], count: int) -> list[list[acb]]:
+    """Row k: the k-th powers, each from two of half the exponent, so that radii hardly grow."""
+    rows = [[acb(1)] * len(factors), factors][:count]
+    for k in range(2, count):
+        spend(_POWER * len(factors))
+        halves = zip(rows[k // 2], rows[k - k // 2], strict=True)
+        rows.append([one * other for one, other in halves])
+    return rows
+
 
 @frozen
 class SampledGaussian(SampledNoise):
     """The privacy loss of one use, in one direction."""
 
-    rate: Fraction
     noise: Fraction | SquareRoot  # t = sigma/sensitivity
-    removing: bool
+    sampling: Sampling = EVERYBODY
+
+    @property
+    def move(self) -> Fraction | SquareRoot:
+        return Fraction(1) / self.noise
 
     def plain_tails(self, at: arb) -> Tail:  # u is N(+-mu^2/2, mu^2)
         mu = 1 / ball(self.noise)
@@ -91,7 +162,7 @@ class SampledGaussian(SampledNoise):
 
     def cumulant(self, c: float) -> Cumulant:
         log_weights, log_ratio = self._floats(c)
-        return cumulant_of(log_weights, log_ratio if self.removing else -log_ratio)
+        return cumulant_of(log_weights, log_ratio if self.sampling.removing else -log_ratio)
 
     def line(self, c: arb, log_error: float) -> Line:
         power, goal = self._power(c), -log_error
@@ -107,7 +178,7 @@ class SampledGaussian(SampledNoise):
         return Line(weights, losses, (relative * peak + absolute).upper())
 
     def terms(self, c: float, log_error: float) -> float:
-        power = c + 1 if self.removing else -c
+        power = c + 1 if self.sampling.removing else -c
         width = self._strip(power, -log_error)
         reach = -log_error + float(self._growth(arb(power), arb(width)).mid()) + 3
         low, high = self._window(power, reach)
@@ -132,16 +203,16 @@ class SampledGaussian(SampledNoise):
     # -- the rule -----------------------------------------------------------------------------
 
     def _power(self, c: arb) -> arb:
-        return c + 1 if self.removing else -c
+        return c + 1 if self.sampling.removing else -c
 
     def _node(self, power: arb, x: arb, a: arb) -> tuple[acb, acb]:
         """phi r^p on the line Im = +-a above or below x, and the loss there, Im loss >= 0."""
         noise2 = ball(self.noise) ** 2
-        z = acb(x, a if self.removing else -a)
+        z = acb(x, a if self.sampling.removing else -a)
         odds = ((2 * z - 1) / (2 * noise2)).expm1()
-        log_ratio = (1 + ball(self.rate) * odds).log()
+        log_ratio = (1 + ball(self.sampling.rate) * odds).log()
         weight = (power * log_ratio - z * z / (2 * noise2)).exp() / (2 * arb.pi() * noise2).sqrt()
-        return weight, log_ratio if self.removing else -log_ratio
+        return weight, log_ratio if self.sampling.removing else -log_ratio
 
     def _strip(self, power: float, goal: float) -> float:
         """The width of a strip that grows by about `goal`: v^2/(2 t^2), or |p| v^2/(8 t^4)."""
@@ -178,8 +249,8 @@ class SampledGaussian(SampledNoise):
 
     def _share(self, x: arb) -> arb:
         """S(x)."""
-        turned = ball(self.rate) * ((2 * x - 1) / (2 * ball(self.noise) ** 2)).exp()
-        return turned / (1 - ball(self.rate) + turned)
+        turned = ball(self.sampling.rate) * ((2 * x - 1) / (2 * ball(self.noise) ** 2)).exp()
+        return turned / (1 - ball(self.sampling.rate) + turned)
 
     def _window(self, power: float, reach: float) -> tuple[float, float]:
         """Beyond which log f_c is by about `reach` below its largest value.
@@ -189,7 +260,7 @@ class SampledGaussian(SampledNoise):
         spread = float(self.noise) * math.sqrt(2 * reach)
         if power >= 0:
             return -spread, power + spread
-        q, noise2 = float(self.rate), float(self.noise) ** 2
+        q, noise2 = float(self.sampling.rate), float(self.noise) ** 2
 
         def falls(x: float) -> bool:
             other = (1 - q) / q * math.exp(min((1 - 2 * x) / (2 * noise2), 700.0))
@@ -202,19 +273,19 @@ class SampledGaussian(SampledNoise):
 
     def _floats(self, c: float) -> tuple[Reals, Reals]:
         """Logarithms of weights of the rule on the real axis, and log r."""
-        noise, power = float(self.noise), c + 1 if self.removing else -c
+        noise, power = float(self.noise), c + 1 if self.sampling.removing else -c
         low, high = self._window(power, 40.0)
         count = int(min(_FLOAT_NODES, max(60.0, (high - low) / (0.3 * min(noise, noise**2)))))
         x, step = np.linspace(low, high, count, retstep=True)
-        ratio = log_ratio(float(self.rate), (2 * x - 1) / (2 * noise**2))
+        ratio = self.sampling.log_ratio((2 * x - 1) / (2 * noise**2))
         log_weights = power * ratio - x * x / (2 * noise**2)
         return log_weights + math.log(float(step) / noise / _ROOT), ratio
 
     def log_decay(self, c: float, y: float) -> tuple[float, float]:
         """log of int |f(x + ia)| dx/M(c), and the a at which it is least, about."""
-        noise2, power = float(self.noise) ** 2, c + 1 if self.removing else -c
+        noise2, power = float(self.noise) ** 2, c + 1 if self.sampling.removing else -c
         log_weights, log_ratio = self._floats(c)
-        log_rest = math.log1p(-float(self.rate)) if self.rate < 1 else -math.inf
+        log_rest = math.log1p(-float(self.sampling.rate)) if self.sampling.rate < 1 else -math.inf
         share = -np.expm1(np.minimum(log_rest - log_ratio, 0.0))  # of r, of what turns
         base, best = _log_sum(log_weights), (0.0, 0.0)
         largest = min(0.8 * _SQUARE, 12 / math.sqrt(noise2), math.sqrt(_STEEP / max(-power, 1e-9)))

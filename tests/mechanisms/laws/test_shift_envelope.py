@@ -18,7 +18,7 @@ from exactdp.mechanisms.laws import (
     Skellam,
 )
 from exactdp.mechanisms.laws.gaussian_envelope import unit_parameter
-from exactdp.mechanisms.pairs.shift_pair import ShiftPair
+from exactdp.mechanisms.pairs.pair import ShiftPair
 
 LAWS = [
     (Skellam(3), oracles.skellam(3), 60),
