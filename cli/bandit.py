@@ -25,7 +25,6 @@ from ..common.content_cache import default_cache
 from ..common.suggest import one_of
 from ..exact import ParameterError, time_limit, whole
 from . import bandit_shown, output
-from .bandit_figures import figures
 from .bandit_identify import identify_command
 from .bandit_linear import linear_command
 from .bandit_options import (
@@ -37,7 +36,7 @@ from .bandit_options import (
     read_instances,
     verifying,
 )
-from .bandit_study import study_command
+from .bandit_study import figures_command, study_command
 from .options import option, read_time
 from .plain import PlainCommand, PlainGroup
 from .result import Result, printed
@@ -193,7 +192,7 @@ def run(
 
 bandit.command("identify", cls=PlainCommand)(identify_command)
 bandit.command("linear", cls=PlainCommand)(linear_command)
-bandit.command(cls=PlainCommand)(figures)
+bandit.command("figures", cls=PlainCommand, hidden=True)(figures_command)
 bandit.command("study", cls=PlainCommand)(study_command)
 
 

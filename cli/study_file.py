@@ -14,7 +14,7 @@ from ..bandit.run import Config, read_counts
 from ..bandit.setting import Setting
 from ..bandit.study import Cell
 from ..common.suggest import check_keys, meant
-from ..exact.number import ExactInput, ParameterError, located
+from ..exact.number import ExactInput, ParameterError, located, whole
 from ..mechanisms.pairs.pair_file import read_text
 from .bandit_options import is_drawn, read_growth, read_instances
 
@@ -23,16 +23,30 @@ _ALGORITHM = ("algorithm", "label", "radius", *_NUMBERS)
 _INSTANCE = ("instance", "arms", "sigma")
 _KEYS = ("algorithms", "epsilon", "horizon", "arms", "instances", "runs", "seed", "radius")
 _MOST = 10_000
+_PACKAGED = Path(__file__).parent.parent / "bandit" / "studies"  # where they are kept
+_QUICK_RUNS, _QUICK_HORIZON, _QUICK_SCALING = 5, 10**5, 10
 
 
-def read_study(path: Path) -> list[Cell]:
+def packaged() -> list[str]:
+    """The names of the studies that come with the package."""
+    return sorted(path.stem for path in _PACKAGED.glob("*.toml"))
+
+
+def read_study(name: str | Path, quick: bool = False) -> list[Cell]:
     """All cells of a TOML file, its first list varying slowest: instances, arms, horizons, epsilon,
     algorithms.
 
-    Raises ParameterError, naming the file and the key, before anything is computed.
+    name: of a study that comes with the package, else of a file. quick: a preview, of few short
+    runs. Raises ParameterError, naming the file and the key, before anything is computed.
     """
     import tomllib
 
+    path = _PACKAGED / f"{name}.toml" if str(name) in packaged() else Path(name)
+    if path.suffix != ".toml" and not path.exists():
+        raise ParameterError(
+            f"FILE: there is no study {str(name)[:40]!r}{meant(str(name), packaged())}: "
+            f"a file, or one of {', '.join(packaged())}"
+        )
     text = read_text(path)
     try:
         table = tomllib.loads(text, parse_float=str)
@@ -47,6 +61,11 @@ def read_study(path: Path) -> list[Cell]:
         ]
         places = _places(table)
         horizons = [_number(each, "horizon") for each in _listed(table, "horizon")]
+        if quick:
+            table["runs"] = min(_QUICK_RUNS, whole(table.get("runs", "20"), "runs"))
+            short = (min(_QUICK_HORIZON, whole(each, "horizon")) for each in horizons)
+            horizons = list(dict.fromkeys(short))
+            algorithms = [each for each in algorithms if not _is_slow(each)]
         epsilons = [_number(each, "epsilon") for each in _listed(table, "epsilon", ["1"])]
         runs, seed = (_number(table.get(key, usual), key) for key, usual in _COUNTS.items())
         count, start, _ = read_counts(runs, seed, 1)
@@ -62,6 +81,11 @@ def read_study(path: Path) -> list[Cell]:
             if cell is not None and (cell.config.algorithm.private or epsilon == epsilons[0]):
                 cells.append(cell)
     return cells
+
+
+def _is_slow(table: Mapping[str, Any]) -> bool:
+    """Do the certificates of its releases take minutes?"""
+    return whole(table.get("scaling", _QUICK_SCALING), "scaling") > _QUICK_SCALING
 
 
 _COUNTS = {"runs": "20", "seed": "0"}
