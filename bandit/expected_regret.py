@@ -39,25 +39,25 @@ from ..exact.budget import spend
 from ..exact.enclosure import Enclosure
 from ..exact.number import ball
 from ..exact.precision import enclose, working_precision
+from .batch import Batch
 from .environments.environment import Environment
-from .phase import Phase
-from .prepare import Prepared
+from .plan import Plan
 from .radius.index import Index, farthest, log_mgf
 from .radius.noise import BITS
 from .radius.plan import Noise
 
 
-def expected_regret(prepared: Prepared, environment: Environment) -> Enclosure | None:
+def expected_regret(plan: Plan, environment: Environment) -> Enclosure | None:
     """From 0 to the bound that is proved; None where nothing is certified of the decisions."""
-    if prepared.failure is None or not prepared.phases:
+    if plan.failure is None or not plan.batches:
         return None
-    horizon = prepared.setting.horizon
+    horizon = plan.setting.horizon
     means = [Fraction(float(mean)) for mean in environment.means]
     best, worst = max(means), max(means) - min(means)
     with working_precision(BITS):
-        failed, bounds = prepared.failure, _bounds(prepared)
-        if prepared.index is not None:
-            failed = failed.plus(prepared.index.misread.times(prepared.setting.arms - 1))
+        failed, bounds = plan.failure, _bounds(plan)
+        if plan.index is not None:
+            failed = failed.plus(plan.index.misread.times(plan.setting.arms - 1))
         total = ball(Fraction(failed.upper)) * horizon * ball(worst)
         for mean in means:
             if mean < best:
@@ -69,16 +69,16 @@ def expected_regret(prepared: Prepared, environment: Environment) -> Enclosure |
 class _Bounds(ABC):
     """The expected pulls of an arm in good runs."""
 
-    def __init__(self, prepared: Prepared, phases: Mapping[int, Phase], rest: int) -> None:
-        self.phases, self.horizon, self.rest = phases, prepared.setting.horizon, rest
-        releases = [phase.release for phase in phases.values()]
-        self.forgets = prepared.algorithm.forgets
+    def __init__(self, plan: Plan, batches: Mapping[int, Batch], rest: int) -> None:
+        self.batches, self.horizon, self.rest = batches, plan.setting.horizon, rest
+        releases = [batch.release for batch in batches.values()]
+        cumulative = plan.algorithm.rule.cumulative
         sizes = [release.users for release in releases]
-        self.users = sizes if self.forgets else list(accumulate(sizes))
+        self.users = list(accumulate(sizes)) if cumulative else sizes
         self.precision = releases[-1].precision
         noises = [(release.noise, release.precision) for release in releases]
         self._noises = [Counter([each]) for each in noises]
-        if not self.forgets:
+        if cumulative:
             self._noises = list(accumulate(self._noises))
         self._mgf: dict[tuple[Noise | None, int, float], arb] = {}
 
@@ -95,7 +95,7 @@ class _Bounds(ABC):
 
     def pulls(self, mean: Fraction, best: Fraction) -> arb:
         """sum over b of n_b P(the arm has batch b), which no batch before may have prevented."""
-        sizes = [phase.users for phase in self.phases.values()]
+        sizes = [batch.users for batch in self.batches.values()]
         total, still = arb(sizes[0]), arb(1)
         for batch, following in enumerate([*sizes[1:], self.rest], 1):
             spend()
@@ -109,14 +109,14 @@ class _Bounds(ABC):
 
 
 class _Elimination(_Bounds):
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, plan: Plan) -> None:
         self.radii: dict[int, float] = {}
-        for (number, _), phase in prepared.phases.items():
-            assert phase.radius is not None
-            self.radii[number] = max(phase.radius, self.radii.get(number, 0.0))
-        phases = {number: prepared.phases[number, 2] for number in self.radii}
-        rest = prepared.algorithm.schedule(prepared.setting, max(self.radii) + 1, 2)
-        super().__init__(prepared, phases, rest)
+        for (number, _), batch in plan.batches.items():
+            assert batch.radius is not None
+            self.radii[number] = max(batch.radius, self.radii.get(number, 0.0))
+        batches = {number: plan.batches[number, 2] for number in self.radii}
+        rest = plan.algorithm.schedule(plan.setting, max(self.radii) + 1, 2)
+        super().__init__(plan, batches, rest)
 
     def chance(self, batch: int, mean: Fraction, best: Fraction) -> arb:
         # P(S_a + Z_a - S* - Z* >= -2 beta N)
@@ -129,14 +129,14 @@ class _Elimination(_Bounds):
             noise = self.log_mgf(batch, s) + self.log_mgf(batch, -s)
             return users * (2 * arb(s) * arb(beta) + rewards) + noise
 
-        return _least(exponent, _end(self.phases[batch]))
+        return _least(exponent, _end(self.batches[batch]))
 
 
 class _Indexed(_Bounds):
-    def __init__(self, prepared: Prepared, index: Index) -> None:
+    def __init__(self, plan: Plan, index: Index) -> None:
         self.index = index
-        phases = {number: phase for (number, _), phase in prepared.phases.items()}
-        super().__init__(prepared, phases, prepared.setting.horizon)
+        batches = {number: batch for (number, _), batch in plan.batches.items()}
+        super().__init__(plan, batches, plan.setting.horizon)
 
     def chance(self, batch: int, mean: Fraction, best: Fraction) -> arb:
         # P(S_a + Z_a >= x_t) for the largest x_t
@@ -152,12 +152,12 @@ class _Indexed(_Bounds):
         def exponent(s: float) -> arb:
             return users * _log_coin(mean, s) + self.log_mgf(batch, s) - arb(s) * least
 
-        return _least(exponent, _end(self.phases[batch]))
+        return _least(exponent, _end(self.batches[batch]))
 
 
-def _bounds(prepared: Prepared) -> _Bounds:
-    index = prepared.index
-    return _Elimination(prepared) if index is None else _Indexed(prepared, index)
+def _bounds(plan: Plan) -> _Bounds:
+    index = plan.index
+    return _Elimination(plan) if index is None else _Indexed(plan, index)
 
 
 def _log_coin(mean: Fraction, s: float) -> arb:
@@ -165,9 +165,9 @@ def _log_coin(mean: Fraction, s: float) -> arb:
     return (ball(mean) * arb(s).expm1()).log1p()
 
 
-def _end(phase: Phase) -> float:
+def _end(batch: Batch) -> float:
     """s stays below this, so that the noise has a moment generating function at s and -s."""
-    return farthest(phase.release.noise, phase.release.precision)
+    return farthest(batch.release.noise, batch.release.precision)
 
 
 def _least(exponent: Callable[[float], arb], end: float) -> arb:

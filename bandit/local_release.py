@@ -25,7 +25,6 @@ from .environments.environment import Environment
 from .environments.rewards import RewardLaw
 from .environments.table import Bernoulli
 from .evidence import NotVerifiedError
-from .prepare import Prepared
 from .release import OpenRelease
 
 _SLACK = Fraction(1, 1 << 50)  # above the error of a report's mean in floats
@@ -85,9 +84,3 @@ def _verified(epsilon: Fraction) -> Audit:
             f"a report is not verified for {found.claim}: {found.verdict.name}", found.verdict
         )
     return found
-
-
-def local_release(prepared: Prepared) -> LocalRelease | None:
-    """One of its releases, if users randomise their reports; None otherwise."""
-    found = next((release for release, _ in prepared.releases()), None)
-    return found if isinstance(found, LocalRelease) else None

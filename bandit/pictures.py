@@ -66,7 +66,7 @@ def plot_runs(path: Path, title: str, results: Results, beside: Yardsticks) -> N
             error = _BAND * regret.std(axis=0, ddof=1) / np.sqrt(results.runs)
             low = np.maximum(mean - error, 0)
             axes.fill_between(rounds, low, mean + error, color=_COLOURS[0], alpha=0.13, lw=0)
-        label = results.prepared.algorithm.name
+        label = results.plan.algorithm.name
         if results.runs > 1:
             label += f": mean of {results.runs} runs, band: ±{_BAND} standard errors"
         axes.plot(rounds, mean, color=_COLOURS[0], linewidth=1.7, label=label)

@@ -10,13 +10,12 @@ from attrs import evolve
 from numpy.typing import NDArray
 
 from ..mechanisms.additive.protocol import SumProtocol
-from .index_policy import IndexPolicy
-from .phase import Phase
-from .play import policy_of
-from .playing import as_released
-from .prepare import Prepared
+from .algorithms.algorithm import OwnPolicy
+from .batch import Batch
+from .plan import Plan
+from .policies import LargestBound
 from .radius.index import agrees
-from .runner import Due, Runner
+from .simulation import Due, Rounds, as_released, policy_of
 from .transcript import batch_lines, protocol_line
 
 _OF_A_RELEASE = {"run", "batch", "arm", "released", "estimate"}
@@ -34,36 +33,36 @@ class Replay:
     they are written. seed: of a policy's own lots.
     """
 
-    def __init__(self, prepared: Prepared, number: int, seed: int = 0) -> None:
-        self.prepared, self.number = prepared, number
-        self.policy = policy_of(prepared, 1)
+    def __init__(self, plan: Plan, number: int, seed: int = 0) -> None:
+        self.plan, self.number = plan, number
+        self.policy = policy_of(plan, 1)
         # whatever was released, no sum of numbers of Python overflows
-        self.runner = Runner(prepared, self.policy, 1, object, seed, number)
+        self.runner = Rounds(plan, self.policy, 1, object, seed, number)
         self.waiting = list[dict[str, Any]]()
         self.due = self._next()
 
     def take(self, line: dict[str, Any]) -> None:
         """One arm's release; the last one of a batch completes it."""
         where = f"run {self.number}, batch {line['batch']}, arm {line['arm']}"
-        phase, arms = self._phase(), self._arms()
-        if phase is None or not same(
-            [line["batch"], line["arm"]], [phase.number, arms[len(self.waiting)]]
+        batch, arms = self._batch(), self._arms()
+        if batch is None or not same(
+            [line["batch"], line["arm"]], [batch.number, arms[len(self.waiting)]]
         ):
             raise NotValidError(f"{where}: this release is not due")
-        due = {*_OF_A_RELEASE, *protocol_line(phase)}
-        if not self.prepared.algorithm.policy:
-            due.add("stays" if self.prepared.index is None else "index")
+        due = {*_OF_A_RELEASE, *protocol_line(batch)}
+        if not isinstance(self.plan.algorithm.rule, OwnPolicy):
+            due.add("stays" if self.plan.index is None else "index")
             check_fields(line.keys(), due, where)
         self.waiting.append(line)
         if len(self.waiting) == len(arms):
-            self._decide(phase, arms)
+            self._decide(batch, arms)
 
     def end(self, pulls: list[int]) -> None:
         """The pulls of the whole run: what the horizon leaves goes to the arms in order."""
-        if self.waiting or self._phase() is not None:
+        if self.waiting or self._batch() is not None:
             batch = int(self.due.number[0])
             raise NotValidError(f"run {self.number}: ends although batch {batch} is due")
-        due, found = self.runner.pulls[0].tolist(), self.prepared.setting.horizon
+        due, found = self.runner.pulls[0].tolist(), self.plan.setting.horizon
         room = found - sum(due)
         for arm in self._arms():
             users = min(int(self.due.users[0]), room)
@@ -82,22 +81,22 @@ class Replay:
             return [each for each in arms.tolist() if each >= 0]
         return [int(arm) for arm in np.flatnonzero(arms[0])]
 
-    def _phase(self) -> Phase | None:
+    def _batch(self) -> Batch | None:
         """The batch that is due; None where nothing is released any more."""
         due = self.due
-        return self.prepared.phase(int(due.number[0]), int(due.active[0])) if due.fits[0] else None
+        return self.plan.batch(int(due.number[0]), int(due.active[0])) if due.fits[0] else None
 
-    def _decide(self, phase: Phase, arms: list[int]) -> None:
-        where = f"run {self.number}, batch {phase.number}"
+    def _decide(self, batch: Batch, arms: list[int]) -> None:
+        where = f"run {self.number}, batch {batch.number}"
         run = np.zeros(1, dtype=np.int64)
-        of_arms = decoded(phase, self.waiting, where)
+        of_arms = decoded(batch, self.waiting, where)
         values = np.array([line["released"] for line in self.waiting])
         sums, shown = np.array(of_arms, dtype=object), values
         if self.due.arms.ndim == 2:
-            sums, shown = np.zeros((2, 1, self.prepared.setting.arms), dtype=object)
+            sums, shown = np.zeros((2, 1, self.plan.setting.arms), dtype=object)
             sums[0, arms], shown[0, arms] = of_arms, values
-        self.runner.pull(run, self.due.arms, phase.users * (self.due.arms if shown.ndim > 1 else 1))
-        seen, decision = self.runner.observe(run, self.due.arms, phase, sums)
+        self.runner.pull(run, self.due.arms, batch.users * (self.due.arms if shown.ndim > 1 else 1))
+        seen, decision = self.runner.observe(run, self.due.arms, batch, sums)
         follows = as_released(seen, decision, 0, 0, shown)
         if follows.index is not None:
             follows = evolve(follows, index=self._written(follows.index, where))
@@ -113,19 +112,19 @@ class Replay:
         found = line.get("index")
         if type(found) is not float or not agrees(found, due):
             raise NotValidError(f"{where}, arm {line['arm']}: index is {found}, it must be {due}")
-        if isinstance(self.policy, IndexPolicy):
+        if isinstance(self.policy, LargestBound):
             self.policy.bounds[0, line["arm"]] = found
         return np.array([found])
 
 
-def decoded(phase: Phase, lines: list[dict[str, Any]], where: str) -> list[Any]:
+def decoded(batch: Batch, lines: list[dict[str, Any]], where: str) -> list[Any]:
     """What these lines released, in units of the grid: numbers of Python, which do not overflow."""
     if not all(type(line["released"]) in (int, float) for line in lines):
         raise NotValidError(f"{where}: released values must be numbers")
     values = np.array([line["released"] for line in lines])
-    if phase.release.protocol is not None:
-        in_range(values, phase.release.protocol, where)
-    found: list[Any] = phase.release.decoded(values).tolist()
+    if batch.release.protocol is not None:
+        in_range(values, batch.release.protocol, where)
+    found: list[Any] = batch.release.decoded(values).tolist()
     return found
 
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ..common.content_cache import ContentCache
 from ..exact.number import located
-from .prepare import Prepared
+from .plan import Plan
 
-VERSION = 5  # of the numbers that a configuration gives: to be raised when these change
+VERSION = 6  # of the numbers that a configuration gives: to be raised when these change
 
 
 @frozen
@@ -46,7 +46,8 @@ class Share:
     """Some consecutive runs, as they are kept on disk; one entry a run in each list.
 
     regret: after each of the checkpoints' rounds. eliminated: has every best arm left?
-    lines: the transcript's, if one is kept.
+    lines: the transcript's, if one is kept. answers: the arms that are found to be the best, -1
+    where none is; empty where nothing is asked.
     """
 
     first: int
@@ -55,6 +56,7 @@ class Share:
     eliminated: list[bool]
     batches: list[int]
     lines: list[dict[str, Any]]
+    answers: list[int]
 
     @staticmethod
     def from_json(data: Any) -> Share:
@@ -66,6 +68,7 @@ class Share:
             and _is_list(share.eliminated, lambda each: isinstance(each, bool))
             and _is_list(share.batches, _is_count)
             and _is_list(share.lines, lambda each: isinstance(each, dict))
+            and _is_list(share.answers, lambda each: type(each) is int)
         )
         if not ok:
             raise TypeError("not a share of runs")
@@ -90,29 +93,32 @@ class Results:
     regret      pseudo-regret after these many rounds, runs x checkpoints
     pulls       runs x arms
     eliminated  by run: has every best arm left?
-    batches     by run: how many were released
+    batches     by run: how many were released, of identification of all arms
+    answers     by run: as of `Share`
     """
 
-    prepared: Prepared
+    plan: Plan
     rounds: NDArray[np.int64]
     regret: NDArray[np.float64]
     pulls: NDArray[np.int64]
     eliminated: NDArray[np.bool_]
     batches: NDArray[np.int64]
     lines: Sequence[dict[str, Any]] = ()
+    answers: Sequence[int] = ()
 
     @staticmethod
-    def joined(prepared: Prepared, rounds: NDArray[np.int64], shares: Sequence[Share]) -> Results:
+    def joined(plan: Plan, rounds: NDArray[np.int64], shares: Sequence[Share]) -> Results:
         """All the shares together, in order."""
         ordered = sorted(shares, key=lambda share: share.first)
         return Results(
-            prepared,
+            plan,
             rounds,
             np.array([row for share in ordered for row in share.regret]),
             np.array([row for share in ordered for row in share.pulls], dtype=np.int64),
             np.array([gone for share in ordered for gone in share.eliminated], dtype=bool),
             np.array([count for share in ordered for count in share.batches], dtype=np.int64),
             [line for share in ordered for line in share.lines],
+            [arm for share in ordered for arm in share.answers],
         )
 
     @property

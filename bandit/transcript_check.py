@@ -32,13 +32,13 @@ from ..exact.number import ParameterError, decimal_text, whole
 from ..mechanisms.additive.protocol import SumProtocol
 from ..verify.certificate import Certificate, CertificateError, MismatchError
 from ..verify.checker.shape import LONGEST_TEXT, read_readable
-from .algorithms import named
+from .algorithms import ALGORITHMS
 from .algorithms.algorithm import Algorithm
 from .evidence import Demand, Evidence, NotVerifiedError, admit, audited, identity, to_json
-from .prepare import Prepared, Radius, prepare
+from .plan import Plan, Radius, prepare
 from .replay import NotValidError, Replay, check_fields, same
 from .setting import Setting
-from .transcript import FORMAT, OPTIONAL, REQUIRED, UNCHAINED, VERSION, Chain
+from .transcript import FORMAT, OLD_NAMES, OPTIONAL, READ, REQUIRED, UNCHAINED, VERSION, Chain
 
 _LONGEST_LINE = 10_000_000  # bytes
 _LONGEST_REASON = 1_000  # characters
@@ -87,19 +87,19 @@ def check_transcript(path: Path, kept: str | None = None, own: Sequence[Algorith
     head = next(lines, None)
     digest = top.hexdigest()
     version = None if head is None or head.get("format") != FORMAT else head.get("version")
-    if head is None or not (same(version, VERSION) or same(version, UNCHAINED)):
-        raise TranscriptError(f"{path}: not a transcript of version {VERSION} or {UNCHAINED}")
+    if head is None or not any(same(version, each) for each in READ):
+        raise TranscriptError(f"{path}: not a transcript of version {min(READ)} to {VERSION}")
     about: dict[str, Any] = {}
     if kept is not None and kept.lower() != digest:
         return Checked(False, f"its head is {digest}, not the one that was kept", digest)
     try:
         check_fields(head.keys() - OPTIONAL, REQUIRED, "header")
-        prepared = _prepared(head, own)
+        plan = _prepared(head, own)
         runs = whole(head["runs"], "runs", at_least=1)
         _look_at_where(head)
-        about = _about(prepared, runs)
+        about = _about(plan, runs)
         ended: set[int] = set()
-        ending = {"run", "pulls"} | ({"chain"} if version == VERSION else set())
+        ending = {"run", "pulls"} | (set() if version == UNCHAINED else {"chain"})
         chain, unchained = Chain(head), ""
         current: Replay | None = None
         released = 0
@@ -110,7 +110,7 @@ def check_transcript(path: Path, kept: str | None = None, own: Sequence[Algorith
             if current is None or current.number != number:
                 if current is not None or number in ended:
                     raise NotValidError(f"run {number}: out of order")
-                current = Replay(prepared, number, head.get("seed", 0))
+                current = Replay(plan, number, head.get("seed", 0))
             found = chain.after(line)
             if "pulls" in line:
                 check_fields(line.keys(), ending, f"run {number}, end")
@@ -135,8 +135,8 @@ def check_transcript(path: Path, kept: str | None = None, own: Sequence[Algorith
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         reason = f"a line does not read: {type(error).__name__}: {error}"
         return Checked(False, _seen(reason), digest, about)
-    reason = f"{released} releases in {runs} runs follow; {_counted(prepared)}"
-    unchecked = "" if kept is not None else _UNCHECKED if version == VERSION else _UNTIED
+    reason = f"{released} releases in {runs} runs follow; {_counted(plan)}"
+    unchecked = "" if kept is not None else _UNTIED if version == UNCHAINED else _UNCHECKED
     return Checked(True, reason, digest, about, unchecked)
 
 
@@ -156,23 +156,25 @@ def _seen(text: str) -> str:
     return "".join(shown)
 
 
-def _about(prepared: Prepared, runs: int) -> dict[str, Any]:
-    private = prepared.algorithm.demand is not None
-    epsilon = decimal_text(prepared.setting.epsilon) if private else None
-    return {"algorithm": prepared.algorithm.name, "epsilon": epsilon, "runs": runs}
+def _about(plan: Plan, runs: int) -> dict[str, Any]:
+    private = plan.algorithm.demand is not None
+    epsilon = decimal_text(plan.setting.epsilon) if private else None
+    return {"algorithm": plan.algorithm.name, "epsilon": epsilon, "runs": runs}
 
 
-def _counted(prepared: Prepared) -> str:
-    held = [each for _, each in prepared.releases() if each is not None]
+def _counted(plan: Plan) -> str:
+    held = [each for _, each in plan.releases() if each is not None]
     proved = sum(isinstance(each, Certificate) for each in held)
     shown = f"{proved} certificates re-established"
     return shown if proved == len(held) else f"{shown}, {len(held) - proved} audits repeated"
 
 
-def _prepared(head: dict[str, Any], own: Sequence[Algorithm]) -> Prepared:
+def _prepared(head: dict[str, Any], own: Sequence[Algorithm]) -> Plan:
     """The schedule again, its evidence taken from the header and proved again."""
-    ours = next((each for each in own if each.name == head["algorithm"]), None)
-    algorithm = named(head["algorithm"]) or ours
+    name = head["algorithm"]
+    if head["version"] != VERSION:
+        name = OLD_NAMES.get(name, name)
+    algorithm = next((each for each in (*ALGORITHMS, *own) if each.name == name), None)
     if algorithm is None:
         raise NotValidError(f"unknown algorithm {head['algorithm']!r}")
     shown = {entry["id"]: entry for entry in head["evidence"]}
@@ -191,12 +193,12 @@ def _prepared(head: dict[str, Any], own: Sequence[Algorithm]) -> Prepared:
     setting = Setting(**head["setting"])
     if setting.to_json().keys() != head["setting"].keys():
         raise NotValidError("setting must name every number, also those that are usual")
-    prepared = prepare(algorithm, setting, Radius(head["radius"]), prove)
-    if prepared.radius.value != head["radius"]:
-        raise NotValidError(f"radius is {head['radius']}, it must be {prepared.radius.value}")
+    plan = prepare(algorithm, setting, Radius(head["radius"]), prove)
+    if plan.radius.value != head["radius"]:
+        raise NotValidError(f"radius is {head['radius']}, it must be {plan.radius.value}")
     if used != shown.keys():
         raise NotValidError(f"evidence of nothing that is released: {sorted(shown.keys() - used)}")
-    return prepared
+    return plan
 
 
 def _held(shown: dict[str, Any], protocol: SumProtocol, demand: Demand) -> Evidence:

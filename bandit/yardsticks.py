@@ -54,7 +54,7 @@ def yardsticks(config: Config, results: Results, seed: int) -> Yardsticks:
         bound = _lower_bound(config, results.runs, seed)
     with suppress(OutOfTimeError):
         if not config.instances.own:
-            expected = expected_regret(results.prepared, next(environments(config, 1, seed)))
+            expected = expected_regret(results.plan, next(environments(config, 1, seed)))
     return Yardsticks(config.algorithm.barrier, bound, expected)
 
 

@@ -13,7 +13,7 @@ import typer
 from ..bandit.accounts import Accounts
 from ..bandit.algorithms import ALGORITHMS
 from ..bandit.evidence import cached_evidence
-from ..bandit.prepare import Radius
+from ..bandit.plan import Radius
 from ..bandit.run import Config
 from ..bandit.run import run as run_bandit
 from ..bandit.setting import Setting
@@ -22,7 +22,6 @@ from ..bandit.transcript import write_transcript
 from ..bandit.yardsticks import yardsticks
 from ..common.atomic_write import check_target
 from ..common.content_cache import default_cache
-from ..common.suggest import one_of
 from ..exact import ParameterError, time_limit, whole
 from . import bandit_shown, output
 from .bandit_identify import identify_command
@@ -32,6 +31,7 @@ from .bandit_options import (
     ProofTime,
     Runs,
     Workers,
+    read_algorithm,
     read_growth,
     read_instances,
     verifying,
@@ -59,7 +59,7 @@ def run(
             "A",
             "dist-dp-se, dist-rdp-se, dist-cdp-se, cdp-se, ldp-se, shuffle-dp-se, dp-se, "
             "sdp-ae, vb-sdp-ae, or se (not private); by indices dist-dp-klucb, dp-klucb, "
-            "dist-dp-klucb-tight, dist-rdp-klucb, dist-cdp-klucb, dist-gauss-klucb, or kl-ucb "
+            "dist-rdp-klucb, dist-cdp-klucb, dist-gauss-klucb, or kl-ucb "
             "(not private); "
             "by policies of their own dist-dp-imed, dist-dp-ts, dist-dp-klucb-log, "
             "dist-adap-klucb, or kl-ucb-log, kl-ucb-log-batched (not private)",
@@ -85,7 +85,7 @@ def run(
         str, option("S", "s of Theorems 2 and 4 and of their grid in dist-…-klucb")
     ] = "10",
     confidence: Annotated[
-        str | None, option("P", "p of the radius, 0.1; of indices 1/T, of -tight 3 log(T)/T")
+        str | None, option("P", "p of the radius, 0.1; of indices 1/T, of dist-dp-klucb 3 log(T)/T")
     ] = None,
     growth: Annotated[
         str | None, option("ETA", "batch b has η^b users an arm; 2, of published instances 4")
@@ -137,8 +137,7 @@ def run(
         )
     if transcript is not None:
         check_target(transcript, "transcript")
-    known = {each.name: each for each in ALGORITHMS}
-    chosen = known[one_of(algorithm, known, "algorithm")]
+    chosen = read_algorithm(algorithm, ALGORITHMS)
     if epsilon is None and chosen.private:
         raise ParameterError(f"--epsilon must be given for {chosen.name}")
     radii = {each.value: each for each in Radius}
@@ -160,16 +159,16 @@ def run(
     config = Config(chosen, setting, instances, radii[radius], aggregator)
     allowed = read_time(seconds)
     with verifying(allowed, "verifying mechanisms, computing radii"):
-        prepared = config.prepared(cached_evidence(default_cache() / "evidence"))
+        plan = config.plan(cached_evidence(default_cache() / "evidence"))
     with time_limit(allowed), output.working("accounting"):
-        spent = bandit_shown.spent(prepared, returning, delta)
+        spent = bandit_shown.spent(plan, returning, delta)
     with _refusals(), output.progress("runs", count) as tick:
         results = run_bandit(
             config,
             count,
             start,
             workers,
-            prepared=prepared,
+            plan=plan,
             resume=resume,
             transcript=transcript is not None,
             cluster=cluster,

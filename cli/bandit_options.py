@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Annotated, TypeAlias
 
 import typer
 
+from ..bandit.algorithms import RENAMED
+from ..bandit.algorithms.algorithm import Algorithm
 from ..bandit.environments.gaussian import DEFAULT_SIGMA
 from ..bandit.environments.instance import instance
 from ..bandit.evidence import NotVerifiedError
 from ..bandit.instances import PUBLISHED_GROWTH, Fixed, Instances, Listed, easy, hard, published
 from ..common.content_cache import default_cache
+from ..common.suggest import one_of
 from ..exact import ExactInput, ParameterError, exact, time_limit, whole
 from ..verify import Verdict
 from . import output
@@ -31,6 +34,15 @@ ProofTime: TypeAlias = Annotated[
 
 _DRAWN = {"easy": easy, "hard": hard}
 _PUBLISHED = {"published": False, "published-hard": True}  # are they the hard ones?
+
+
+def read_algorithm(name: str, among: Iterable[Algorithm]) -> Algorithm:
+    """The algorithm of this name; of an older spelling with a line that says the new one."""
+    known = {each.name: each for each in among}
+    if (now := RENAMED.get(name)) in known:
+        typer.echo(f"exactdp: algorithm {name}: now {now}", err=True)
+        name = str(now)
+    return known[one_of(name, known, "algorithm")]
 
 
 def is_drawn(name: str) -> bool:

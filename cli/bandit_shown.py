@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..bandit.algorithms.algorithm import Elimination, LargestIndex, OwnPolicy
 from ..bandit.evidence import to_json as evidence_to_json
 from ..bandit.instances import Fixed
-from ..bandit.prepare import Prepared
+from ..bandit.plan import Plan
 from ..bandit.privacy import Privacy, privacy
 from ..bandit.results import Mean, Results
 from ..bandit.run import Config
@@ -26,17 +27,17 @@ _ARMS = 20  # arms whose pulls are shown
 _NAME = 40  # letters of an arm's name
 
 
-def spent(prepared: Prepared, returning: str | None, delta: str) -> Privacy:
+def spent(plan: Plan, returning: str | None, delta: str) -> Privacy:
     """The privacy statement; with a number of batches also the composed epsilon."""
     if returning is None:
-        return privacy(prepared)
+        return privacy(plan)
     batches = whole(returning, "returning", at_least=1, at_most=10**6)
-    return privacy(prepared, batches, delta)
+    return privacy(plan, batches, delta)
 
 
 def to_json(config: Config, results: Results, spent: Privacy, beside: Yardsticks) -> dict[str, Any]:
     """The shape that is promised to scripts, and a little more."""
-    prepared, setting = results.prepared, config.setting
+    plan, setting = results.plan, config.setting
     return {
         "algorithm": config.algorithm.name,
         "source": config.algorithm.source,
@@ -46,8 +47,8 @@ def to_json(config: Config, results: Results, spent: Privacy, beside: Yardsticks
         "instance": config.instances.name,
         **named_arms(config),
         "radius": {
-            "kind": prepared.radius.value,
-            "failure": prepared.failure,
+            "kind": plan.radius.value,
+            "failure": plan.failure,
         },
         "regret": results.total_regret(),
         **beside.to_json(results.total_regret()),
@@ -59,21 +60,19 @@ def to_json(config: Config, results: Results, spent: Privacy, beside: Yardsticks
         "best_arm_eliminated": int(results.eliminated.sum()),
         "batches": results.batches.tolist(),
         "privacy": spent,
-        "certificates": [
-            evidence_to_json(held) for _, held in prepared.releases() if held is not None
-        ],
-        "bits_per_user": _bits(prepared),
+        "certificates": [evidence_to_json(held) for _, held in plan.releases() if held is not None],
+        "bits_per_user": _bits(plan),
     }
 
 
 def parts(config: Config, results: Results, spent: Privacy, beside: Yardsticks) -> Iterator[Part]:
     """For people."""
-    setting, prepared = config.setting, results.prepared
+    setting, plan = config.setting, results.plan
     given = {
         "algorithm": f"{config.algorithm.name}: {config.algorithm.source}",
         "instance": f"{config.instances.name}, {setting.arms} arms",
         "horizon": f"{setting.horizon:,} rounds, {_runs(results)}",
-        "radius": _radius(prepared),
+        "radius": _radius(plan),
     }
     eliminated = int(results.eliminated.sum())
     found = {
@@ -82,10 +81,10 @@ def parts(config: Config, results: Results, spent: Privacy, beside: Yardsticks) 
         **_lost(config, f"in {eliminated} of {_runs(results)}"),
         "pulls": _pulls(config, results),
         "batches released": f"{_range(results.batches.tolist())}, {_whose(config)}",
-        **proved(prepared),
+        **proved(plan),
         **private(spent),
     }
-    bits = _bits(prepared)
+    bits = _bits(plan)
     if bits is not None:
         found["bits per user"] = f"at most {bits}"
     yield given
@@ -167,29 +166,33 @@ def _beside(regret: Mean, beside: Yardsticks) -> dict[str, Cell]:
 
 def _lost(config: Config, count: str) -> dict[str, Cell]:
     """How often best arms were lost, which policies of their own do not say."""
-    if config.algorithm.policy is not None:
+    if isinstance(config.algorithm.rule, OwnPolicy):
         return {}
-    return {"best index below mean" if config.algorithm.indexed else "best arm eliminated": count}
+    return {
+        "best index below mean"
+        if isinstance(config.algorithm.rule, LargestIndex)
+        else "best arm eliminated": count
+    }
 
 
 def _whose(config: Config) -> str:
-    return "of all arms" if config.algorithm.radius is None else "of each active arm"
+    return "of each active arm" if isinstance(config.algorithm.rule, Elimination) else "of all arms"
 
 
-def _radius(prepared: Prepared) -> str:
-    shown = prepared.radius.value
-    if prepared.algorithm.policy is not None:
+def _radius(plan: Plan) -> str:
+    shown = plan.radius.value
+    if isinstance(plan.algorithm.rule, OwnPolicy):
         return "none: its decisions are its own, and nothing is proved of them"
-    if prepared.index is not None:
-        return f"none: indices, a best arm's below its mean with probability {prepared.failure}"
-    if prepared.failure is None:
-        return f"{shown}, p = {decimal_text(prepared.setting.confidence)}"
-    return f"{shown}: a best arm is eliminated with probability at most {prepared.failure}"
+    if plan.index is not None:
+        return f"none: indices, a best arm's below its mean with probability {plan.failure}"
+    if plan.failure is None:
+        return f"{shown}, p = {decimal_text(plan.setting.confidence)}"
+    return f"{shown}: a best arm is eliminated with probability at most {plan.failure}"
 
 
-def proved(prepared: Prepared) -> dict[str, Cell]:
+def proved(plan: Plan) -> dict[str, Cell]:
     """How much is certified of the releases."""
-    held = [each for _, each in prepared.releases() if each is not None]
+    held = [each for _, each in plan.releases() if each is not None]
     if not held:
         return {}
     certificates = sum(isinstance(each, Certificate) for each in held)
@@ -236,7 +239,7 @@ _TRUST = {
 }
 
 
-def _bits(prepared: Prepared) -> int | None:
-    sent = [release.bits_per_user for release, _ in prepared.releases()]
+def _bits(plan: Plan) -> int | None:
+    sent = [release.bits_per_user for release, _ in plan.releases()]
     known = [bits for bits in sent if bits is not None]
     return max(known, default=None)

@@ -7,16 +7,16 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ..bandit.algorithms import ALGORITHMS, named
+from ..bandit.algorithms import ALGORITHMS
 from ..bandit.instances import Instances
-from ..bandit.prepare import Radius
+from ..bandit.plan import Radius
 from ..bandit.run import Config, read_counts
 from ..bandit.setting import Setting
 from ..bandit.study import Cell
 from ..common.suggest import check_keys, meant
 from ..exact.number import ExactInput, ParameterError, located, whole
 from ..mechanisms.pairs.pair_file import read_text
-from .bandit_options import is_drawn, read_growth, read_instances
+from .bandit_options import is_drawn, read_algorithm, read_growth, read_instances
 
 _NUMBERS = ("delta", "scaling", "confidence", "growth")  # of an algorithm, or of all of them
 _ALGORITHM = ("algorithm", "label", "radius", *_NUMBERS)
@@ -101,13 +101,9 @@ def _cell(
     seed: int,
 ) -> Cell:
     """given: does the file say an epsilon?"""
-    name = table["algorithm"]
-    algorithm = named(name)
-    if algorithm is None:
-        known = [each.name for each in ALGORITHMS]
-        raise ParameterError(f"{name[:40]!r} is not known{meant(name, known)}")
+    algorithm = read_algorithm(table["algorithm"], ALGORITHMS)
     if algorithm.private and not given:
-        raise ParameterError(f"epsilon must be given for {name}")
+        raise ParameterError(f"epsilon must be given for {algorithm.name}")
     radii = {each.value: each for each in Radius}
     asked = str(table.get("radius", "paper"))
     if (radius := radii.get(asked)) is None:

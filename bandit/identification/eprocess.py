@@ -60,7 +60,7 @@ from numpy.typing import NDArray
 from ...exact.number import ParameterError, ball
 from ...exact.precision import lower_float, refine, working_precision
 from ...exact.rounding import float_above
-from ..prepare import Prepared
+from ..plan import Plan
 from ..radius.index import farthest, log_mgf
 from ..radius.noise import BITS
 
@@ -192,25 +192,25 @@ class EProcess:
         return np.asarray(_SLACK * (1 + offsets + moved))
 
 
-def e_process(prepared: Prepared) -> EProcess:
+def e_process(plan: Plan) -> EProcess:
     """That of an algorithm's batches, at its confidence.
 
     Raises ParameterError where misreading alone costs as much as the confidence allows.
     """
-    phases, setting = list(prepared.phases.values()), prepared.setting
-    assert prepared.index is not None
-    noises = [phase.release.noise for phase in phases]
-    precision = prepared.index.precision
-    misread = Fraction(prepared.index.misread.upper) * setting.arms
+    batches, setting = list(plan.batches.values()), plan.setting
+    assert plan.index is not None
+    noises = [batch.release.noise for batch in batches]
+    precision = plan.index.precision
+    misread = Fraction(plan.index.misread.upper) * setting.arms
     left = setting.confidence - misread
     if left <= 0:
         raise ParameterError(
             f"confidence must be above what wrong decoding costs, {float(misread):.3g}, "
             f"got {float(setting.confidence):g}"
         )
-    users = np.cumsum([phase.users for phase in phases])
+    users = np.cumsum([batch.users for batch in batches])
     points = _exponents(min(farthest(each, precision) for each in noises), int(users[-1]))
-    above, below = np.empty((2, len(phases), len(points)))
+    above, below = np.empty((2, len(batches), len(points)))
     with working_precision(BITS):
         weight = -arb(len(points)).log()
         for offsets, sign in ((above, 1), (below, -1)):

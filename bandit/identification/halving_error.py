@@ -48,10 +48,10 @@ from numpy.typing import NDArray
 from ...exact.enclosure import Enclosure
 from ...exact.precision import enclose, upper_float, working_precision
 from ..environments.environment import Environment
-from ..prepare import Prepared
+from ..plan import Plan
+from ..policies import remaining
 from ..radius.index import Look, farthest, log_mgf, misread_chances
 from ..radius.noise import BITS
-from .halving import remaining
 
 _STEP = 0.1  # of log(t/(end - t)) from one t to the next
 _HIGHEST = 6.0
@@ -135,10 +135,10 @@ def grouped(environment: Environment, alone: int) -> tuple[Floats, NDArray[np.in
     return means[starts], np.diff(np.append(starts, len(means)))
 
 
-def halving_error(prepared: Prepared) -> HalvingError:
+def halving_error(plan: Plan) -> HalvingError:
     """Of an algorithm's batches."""
-    left = remaining(prepared.setting.arms)
-    releases = [phase.release for phase in prepared.phases.values()]
+    left = remaining(plan.setting.arms)
+    releases = [batch.release for batch in plan.batches.values()]
     precision, users = releases[0].precision, sum(each.users for each in releases)
     end = min(farthest(each.noise, precision) for each in releases)
     least = min(math.sqrt(1 / users) / 8, end / 4)

@@ -19,9 +19,9 @@ g each; n g <= m - 1 - tau. So
     P(a* leaves in batch b | past) <= f(b, A_b),
     f(b, A) = (A - 1) (P(D >= k) + P(noise < -tau)) + P(noise > m - 1 - tau - n g).
 
-A batch that A arms complete took A (n_1 + ... + n_b) users, so A_b <= `Plan.most_active`; only
-A_b >= 2 eliminates. Taking expectations and adding up over batches, P <= sum over b of the largest
-f(b, A), 2 <= A <= most_active(b): that is `failure`.
+A batch that A arms complete took A (n_1 + ... + n_b) users, so A_b <= `RadiusPlan.most_active`;
+only A_b >= 2 eliminates. Taking expectations and adding up over batches, P <= sum over b of the
+largest f(b, A), 2 <= A <= most_active(b): that is `failure`.
 
 Where estimates are cumulative they are not fresh. Imagine tapes: the i-th reward of an arm and the
 noise of its b-th batch are drawn beforehand. For each b and each of the K - 1 other arms
@@ -49,7 +49,7 @@ from ...exact.precision import enclose, working_precision
 from ...mechanisms.laws.law import Law
 from .exceedance import Comparison, comparison
 from .noise import BITS
-from .plan import ContinuousLaplace, Plan
+from .plan import ContinuousLaplace, RadiusPlan
 from .shares import levels, looks
 
 _SLACK = Fraction(1, 2**44)
@@ -75,7 +75,7 @@ class CertifiedRadius:
 
 
 @lru_cache(maxsize=64)
-def certified_radius(plan: Plan) -> CertifiedRadius:
+def certified_radius(plan: RadiusPlan) -> CertifiedRadius:
     """The radii of a plan, as narrow as is proved here.
 
     Raises ParameterError where wrong decoding alone exceeds the confidence asked for.
@@ -107,7 +107,9 @@ def certified_radius(plan: Plan) -> CertifiedRadius:
     return CertifiedRadius(table, failure, shares, tuple(map(enclose, wraps)))
 
 
-def _failure(plan: Plan, table: NDArray[np.float64]) -> tuple[Enclosure, tuple[Enclosure, ...]]:
+def _failure(
+    plan: RadiusPlan, table: NDArray[np.float64]
+) -> tuple[Enclosure, tuple[Enclosure, ...]]:
     with working_precision(BITS):
         shares, total = [], arb(0)
         for b in range(1, len(plan.batches) + 1):
@@ -117,7 +119,7 @@ def _failure(plan: Plan, table: NDArray[np.float64]) -> tuple[Enclosure, tuple[E
         return enclose(total), tuple(shares)
 
 
-def _share(plan: Plan, batch: int, radii: NDArray[np.float64]) -> arb:
+def _share(plan: RadiusPlan, batch: int, radii: NDArray[np.float64]) -> arb:
     """max over A of f(batch, A); a batch whose radii are infinite eliminates nothing."""
     most = plan.most_active(batch)
     thresholds: dict[int, int] = {}  # k: the most active arms that have it
@@ -136,7 +138,7 @@ def _share(plan: Plan, batch: int, radii: NDArray[np.float64]) -> arb:
     return worst + _wrap(plan, batch)
 
 
-def _threshold(plan: Plan, batch: int, beta: float) -> int:
+def _threshold(plan: RadiusPlan, batch: int, beta: float) -> int:
     """The least k that D has reached where the means differ by more than 2 beta, errors included.
 
     For noise on the reals k = floor(2 beta n g): D > 2 beta n g implies D >= k.
@@ -146,7 +148,7 @@ def _threshold(plan: Plan, batch: int, beta: float) -> int:
     return math.floor((2 * exact - _SLACK * (1 + exact)) * scale) + int(_whole(plan, batch))
 
 
-def _row(plan: Plan, batch: int, compared: Comparison, share: float) -> NDArray[np.float64]:
+def _row(plan: RadiusPlan, batch: int, compared: Comparison, share: float) -> NDArray[np.float64]:
     """beta for 1, ..., K active arms, from what each comparison may fail with."""
     scale = plan.batches[batch - 1] * plan.precisions[batch - 1]
     if plan.cumulative:
@@ -171,7 +173,7 @@ def _coarser(rivals: NDArray[np.int64]) -> NDArray[np.int64]:
     return rounded
 
 
-def _wrap(plan: Plan, batch: int) -> arb:
+def _wrap(plan: RadiusPlan, batch: int) -> arb:
     """(A - 1) P(noise < -tau) + P(noise > m - 1 - tau - n g) for the most active arms."""
     decoding, noise = plan.decodings[batch - 1], plan.noises[batch - 1]
     if decoding is None or noise is None:
@@ -198,13 +200,13 @@ def _beyond(noise: Law, t: int) -> arb:
     return noise.upper_tail(t)
 
 
-def _whole(plan: Plan, batch: int) -> bool:
+def _whole(plan: RadiusPlan, batch: int) -> bool:
     """Is D a whole number? With integer noise, added to encoded rewards; of bits without noise."""
     noise = plan.noises[batch - 1]
     return plan.binary if noise is None else not isinstance(noise, ContinuousLaplace)
 
 
-def _comparison(plan: Plan, batch: int) -> Comparison:
+def _comparison(plan: RadiusPlan, batch: int) -> Comparison:
     index = batch - 1
     users, precision, noise = (
         entries[index] for entries in (plan.batches, plan.precisions, plan.noises)
@@ -214,7 +216,7 @@ def _comparison(plan: Plan, batch: int) -> Comparison:
     return comparison(users, precision, noise, _depth(plan), bits)
 
 
-def _depth(plan: Plan) -> int:
+def _depth(plan: RadiusPlan) -> int:
     """How far tails are followed: to 2^-depth, small beside each comparison's least share."""
     comparisons = len(plan.batches) * plan.arms
     return 18 + math.ceil(math.log2(comparisons / plan.confidence))

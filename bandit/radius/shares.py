@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .exceedance import Comparison
-from .plan import Plan
+from .plan import RadiusPlan
 
 _ROUNDS = 12
 _LEAST = 2.0**-12  # of an equal share: what a batch gets that is too early to eliminate
@@ -23,7 +23,7 @@ _GROWTH = 1.15  # batches that grow more slowly than this are not all looked at
 _POWER = 0.5  # 1 - a
 
 
-def looks(plan: Plan) -> list[int]:
+def looks(plan: RadiusPlan) -> list[int]:
     """The batches, 1, 2, ..., that may eliminate: each by a factor larger than the last one."""
     found: list[int] = []
     for batch in range(1, len(plan.batches) + 1):
@@ -35,7 +35,7 @@ def looks(plan: Plan) -> list[int]:
 
 
 def levels(
-    plan: Plan, numbers: list[int], compared: list[Comparison], total: float
+    plan: RadiusPlan, numbers: list[int], compared: list[Comparison], total: float
 ) -> NDArray[np.float64]:
     """What each of these batches may fail with; the sum is `total`."""
     count = len(numbers)
@@ -61,7 +61,7 @@ def levels(
     return shares
 
 
-def _following(plan: Plan, numbers: list[int]) -> NDArray[np.float64]:
+def _following(plan: RadiusPlan, numbers: list[int]) -> NDArray[np.float64]:
     """How many users an arm meets up to the next look, or to the end of the horizon."""
     sizes = np.array(plan.batches, dtype=np.float64)
     used = sizes if plan.cumulative else np.cumsum(sizes)

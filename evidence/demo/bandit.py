@@ -15,7 +15,7 @@ from exactdp.bandit.algorithms import DIST_DP_SE
 from exactdp.bandit.environments.clustering import fair_instance
 from exactdp.bandit.instances import Fixed
 from exactdp.bandit.pictures import write_pictures
-from exactdp.bandit.prepare import Prepared, Radius
+from exactdp.bandit.plan import Plan, Radius
 from exactdp.bandit.privacy import privacy
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
@@ -49,12 +49,12 @@ def bandit(out: Console) -> None:
         show(f"left out: {error}", out=out)
         return
     certified = cells[1].config
-    prepared = certified.prepared()
-    _verified(out, prepared)
-    one = run(certified, 1, prepared=prepared, transcript=True)
+    plan = certified.plan()
+    _verified(out, plan)
+    one = run(certified, 1, plan=plan, transcript=True)
     _eliminated(out, one.lines)
     _regret(out, done)
-    _private(out, prepared)
+    _private(out, plan)
     try:
         files = write_pictures(done, folder_for(_FOLDER))
     except (ImportError, ParameterError) as error:
@@ -73,13 +73,13 @@ def _cells(ratings: Fixed) -> list[Cell]:
     ]
 
 
-def _verified(out: Console, prepared: Prepared) -> None:
-    held = [each for _, each in prepared.releases()]
+def _verified(out: Console, plan: Plan) -> None:
+    held = [each for _, each in plan.releases()]
     certificates = [each for each in held if isinstance(each, Certificate)]
     with output.working("checking certificates"):
         valid = sum(each.check().valid for each in certificates)
-    users = [release.users for release, _ in prepared.releases()]
-    setting = prepared.setting
+    users = [release.users for release, _ in plan.releases()]
+    setting = plan.setting
     show(
         {
             "ratings": f"fair: 6,366 real ratings in {setting.arms} clusters, each an arm",
@@ -88,8 +88,8 @@ def _verified(out: Console, prepared: Prepared) -> None:
             "mechanisms": f"batches of {users[0]} to {users[-1]:,} users: {len(held)} VERIFIED",
             "certificates": f"{len(certificates)}; {valid} of them checked again, and valid",
             "certified": f"the best arm leaves with probability at most "
-            f"{at_most(Fraction(prepared.failure.upper))}"
-            if prepared.failure is not None
+            f"{at_most(Fraction(plan.failure.upper))}"
+            if plan.failure is not None
             else "",
         },
         out=out,
@@ -129,9 +129,9 @@ def _regret(out: Console, done: Study) -> None:
     show(said, Table(("radius", "regret by round", "best arm eliminated", ""), rows), out=out)
 
 
-def _private(out: Console, prepared: Prepared) -> None:
+def _private(out: Console, plan: Plan) -> None:
     with output.working("composing"):
-        once, again = privacy(prepared, 1), privacy(prepared, _RETURNS, _DELTA)
+        once, again = privacy(plan, 1), privacy(plan, _RETURNS, _DELTA)
     show(
         {
             "privacy": "towards the server too: it sees sums only, noise included",

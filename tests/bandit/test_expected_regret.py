@@ -8,17 +8,17 @@ from scipy import stats
 
 from exactdp import time_limit
 from exactdp.bandit.algorithms import (
-    DIST_DP_KLUCB,
+    DIST_DP_KLUCB_DOUBLING,
     DIST_DP_SE,
     DP_KLUCB,
-    KL_UCB,
+    KL_UCB_DOUBLING,
     SE,
 )
 from exactdp.bandit.environments.environment import Environment, drawn_instance
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.expected_regret import _Elimination, _Indexed, expected_regret
 from exactdp.bandit.instances import Fixed
-from exactdp.bandit.prepare import Radius, prepare
+from exactdp.bandit.plan import Radius, prepare
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.yardsticks import yardsticks
@@ -29,15 +29,17 @@ def coins(*means):
 
 
 @pytest.mark.quick_cases(5)
-@pytest.mark.parametrize("algorithm", [DIST_DP_KLUCB, DP_KLUCB, KL_UCB, DIST_DP_SE, SE])
+@pytest.mark.parametrize(
+    "algorithm", [DIST_DP_KLUCB_DOUBLING, DP_KLUCB, KL_UCB_DOUBLING, DIST_DP_SE, SE]
+)
 @pytest.mark.parametrize("means", [("0.8", "0.5", "0.6"), ("0.3", "0.25", "0.3")])
 def test_it_lies_above_the_mean_of_runs_and_close(algorithm, means):
     horizon = 50_000
     setting = Setting(3, horizon, "0.7", confidence=Fraction(1, horizon))
     config = Config(algorithm, setting, Fixed(coins(*means)), Radius.CERTIFIED)
-    prepared = config.prepared()
-    found = expected_regret(prepared, config.instances.given)
-    regret = run(config, 60, 3, prepared=prepared).total_regret()
+    plan = config.plan()
+    found = expected_regret(plan, config.instances.given)
+    regret = run(config, 60, 3, plan=plan).total_regret()
     assert found.lower == 0
     assert float(found.upper) >= regret.mean - 4 * regret.standard_error
     assert float(found.upper) <= (3 if means[0] != means[2] else 4) * regret.mean
@@ -46,9 +48,9 @@ def test_it_lies_above_the_mean_of_runs_and_close(algorithm, means):
 def test_other_rewards_obey_it_too():
     environment = drawn_instance(3, 3)
     setting = Setting(3, 50_000, "0.7", confidence="2e-5")
-    for algorithm in (DIST_DP_KLUCB, DIST_DP_SE):
+    for algorithm in (DIST_DP_KLUCB_DOUBLING, DIST_DP_SE):
         config = Config(algorithm, setting, Fixed(environment), Radius.CERTIFIED)
-        found = expected_regret(config.prepared(), environment)
+        found = expected_regret(config.plan(), environment)
         regret = run(config, 40, 1).total_regret()
         assert regret.mean - 4 * regret.standard_error <= float(found.upper) <= 6 * regret.mean
 
@@ -59,7 +61,8 @@ def test_what_fails_counts_in_full():
     bounds = [
         float(
             expected_regret(
-                prepare(KL_UCB, Setting(2, 10_000, confidence=p), Radius.CERTIFIED), environment
+                prepare(KL_UCB_DOUBLING, Setting(2, 10_000, confidence=p), Radius.CERTIFIED),
+                environment,
             ).upper
         )
         for p in ("0.99", "0.5", "0.1", "1e-3")
@@ -72,25 +75,25 @@ def test_what_fails_counts_in_full():
 @pytest.mark.parametrize("mean", ["0.2", "0.5", "0.65"])
 def test_an_index_stays_high_no_likelier_than_that(mean):
     """Without noise the law of an index is that of a coin's sum."""
-    prepared = prepare(KL_UCB, Setting(2, 3000, confidence="0.05"))
-    bounds = _Indexed(prepared, prepared.index)
+    plan = prepare(KL_UCB_DOUBLING, Setting(2, 3000, confidence="0.05"))
+    bounds = _Indexed(plan, plan.index)
     best = Fraction("0.7")
-    for batch in range(1, len(prepared.phases) + 1):
-        users = int(prepared.index.users[batch - 1])
+    for batch in range(1, len(plan.batches) + 1):
+        users = int(plan.index.users[batch - 1])
         sums = np.arange(users + 1)
-        high = prepared.index.of(np.full(users + 1, batch), sums.astype(float)) >= 0.7
+        high = plan.index.of(np.full(users + 1, batch), sums.astype(float)) >= 0.7
         truth = stats.binom.pmf(sums, users, float(mean))[high].sum()
         claimed = float(bounds.chance(batch, Fraction(mean), best).upper())
         assert truth <= claimed + 1e-12
 
 
 def test_an_arm_stays_no_likelier_than_that():
-    prepared = prepare(SE, Setting(2, 3000, confidence="0.05"), Radius.CERTIFIED)
-    bounds = _Elimination(prepared)
-    for batch in range(1, len(prepared.phases) + 1):
-        phase = prepared.phase(batch, 2)
-        users, radius = phase.users, phase.radius
-        claimed = float(bounds.chance(batch, Fraction("0.2"), Fraction("0.7")).upper())
+    plan = prepare(SE, Setting(2, 3000, confidence="0.05"), Radius.CERTIFIED)
+    bounds = _Elimination(plan)
+    for number in range(1, len(plan.batches) + 1):
+        batch = plan.batch(number, 2)
+        users, radius = batch.users, batch.radius
+        claimed = float(bounds.chance(number, Fraction("0.2"), Fraction("0.7")).upper())
         if not np.isfinite(radius):
             assert claimed == 1
             continue
@@ -102,7 +105,7 @@ def test_an_arm_stays_no_likelier_than_that():
 
 
 def test_runs_are_shown_without_yardsticks_that_take_too_long():
-    config = Config(KL_UCB, Setting(2, 1000), Fixed(coins("0.6", "0.5")), Radius.CERTIFIED)
+    config = Config(KL_UCB_DOUBLING, Setting(2, 1000), Fixed(coins("0.6", "0.5")), Radius.CERTIFIED)
     results = run(config, 2, 0)
     whole = yardsticks(config, results, 0)
     assert whole.lower_bound is not None and whole.expected is not None

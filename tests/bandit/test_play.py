@@ -9,9 +9,9 @@ from exactdp import ParameterError
 from exactdp.bandit.algorithms import DIST_DP_SE, SE, VB_SDP_AE
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
-from exactdp.bandit.play import play
-from exactdp.bandit.prepare import prepare
+from exactdp.bandit.plan import prepare
 from exactdp.bandit.setting import Setting
+from exactdp.bandit.simulation import play
 
 
 class Scripted:
@@ -62,14 +62,14 @@ def by_hand(means, horizon, radius):
 @pytest.mark.parametrize("horizon", [1, 2, 5, 6, 7, 500, 20_000, 100_003])
 def test_pulls_and_regret_are_those_of_algorithm_1(horizon):
     means = (0.125, 0.75, 0.5, 0.625)
-    prepared = prepare(SE, Setting(4, horizon))
+    plan = prepare(SE, Setting(4, horizon))
 
     def radius(batch, active):
         log = np.log(4 * active * batch**2 / 0.1)
         return np.sqrt(log / (2 * 2.0**batch))
 
     pulls, regret = by_hand(means, horizon, radius)
-    played = play(prepared, coins(*means), 3, Scripted())
+    played = play(plan, coins(*means), 3, Scripted())
     rounds = np.arange(1, horizon + 1)
     assert played.pulls.tolist() == [pulls] * 3
     assert np.allclose(played.curve.at(rounds), regret, rtol=1e-12, atol=1e-9)
@@ -78,43 +78,43 @@ def test_pulls_and_regret_are_those_of_algorithm_1(horizon):
 def test_a_batch_that_the_horizon_cuts_is_not_released():
     whole, cut = ([], [])
     for horizon, seen in ((2 * 2 + 2 * 4, whole), (2 * 2 + 2 * 4 - 1, cut)):
-        prepared = prepare(DIST_DP_SE, Setting(2, horizon, "0.5"))
-        played = play(prepared, coins(0.5, 0.25), 1, Scripted(), seen.append)
+        plan = prepare(DIST_DP_SE, Setting(2, horizon, "0.5"))
+        played = play(plan, coins(0.5, 0.25), 1, Scripted(), seen.append)
         assert played.pulls.sum() == horizon
-    assert [seen.phase.number for seen in whole] == [1, 2]
-    assert [seen.phase.number for seen in cut] == [1]
+    assert [seen.batch.number for seen in whole] == [1, 2]
+    assert [seen.batch.number for seen in cut] == [1]
 
 
 def test_nothing_is_released_once_one_arm_is_left():
     seen = []
-    prepared = prepare(SE, Setting(2, 10**6))
-    played = play(prepared, coins(1, 0), 1, Scripted(), seen.append)
+    plan = prepare(SE, Setting(2, 10**6))
+    played = play(plan, coins(1, 0), 1, Scripted(), seen.append)
     assert seen[-1].stays.tolist() == [True, False]
     assert played.pulls.sum() == 10**6
-    assert played.pulls[0, 1] == sum(each.phase.users for each in seen)
+    assert played.pulls[0, 1] == sum(each.batch.users for each in seen)
 
 
 @pytest.mark.parametrize("gap", [-1, 0, 1])
 def test_an_arm_leaves_just_above_the_radius(gap):
-    prepared = prepare(DIST_DP_SE, Setting(2, 10**5, "0.5"))
-    phase = prepared.phase(10, 2)
-    limit = Fraction(phase.radius) * 2 * phase.units
-    assert phase.threshold <= limit < phase.threshold + 1
+    plan = prepare(DIST_DP_SE, Setting(2, 10**5, "0.5"))
+    batch = plan.batch(10, 2)
+    limit = Fraction(batch.radius) * 2 * batch.units
+    assert batch.threshold <= limit < batch.threshold + 1
 
     class Apart:
         def released(self, release, laws, counts):
-            apart = phase.threshold + gap if release.users == phase.users else 0
+            apart = batch.threshold + gap if release.users == batch.users else 0
             return np.array([apart, 0])
 
     seen = []
-    play(prepared, coins(0.5, 0.5), 1, Apart(), seen.append)
+    play(plan, coins(0.5, 0.5), 1, Apart(), seen.append)
     tenth = seen[9]
     assert tenth.stays.tolist() == [True, gap <= 0]
 
 
 def test_sums_below_zero_are_decoded():
-    prepared = prepare(DIST_DP_SE, Setting(2, 1000, "0.5"))
-    release = prepared.phase(4, 2).release
+    plan = prepare(DIST_DP_SE, Setting(2, 1000, "0.5"))
+    release = plan.batch(4, 2).release
     modulus, tau = release.protocol.modulus, release.protocol.accuracy
     values = np.array([0, modulus - tau - 1, modulus - tau, modulus - 1])
     assert release.decoded(values).tolist() == [0, modulus - tau - 1, -tau, -1]
@@ -123,9 +123,9 @@ def test_sums_below_zero_are_decoded():
 
 def test_estimates_accumulate_for_the_shuffle_paper_only():
     seen = []
-    prepared = prepare(VB_SDP_AE, Setting(2, 200, "0.9", delta="0.1"))
-    play(prepared, coins(1, 0), 1, Scripted(shift=5), seen.append)
-    assert [each.phase.units for each in seen] == [2, 6, 14, 30, 62]
+    plan = prepare(VB_SDP_AE, Setting(2, 200, "0.9", delta="0.1"))
+    play(plan, coins(1, 0), 1, Scripted(shift=5), seen.append)
+    assert [each.batch.units for each in seen] == [2, 6, 14, 30, 62]
     assert [int(each.totals[0]) for each in seen] == [7, 16, 29, 50, 87]
     seen.clear()
     play(prepare(DIST_DP_SE, Setting(2, 200, "0.9")), coins(1, 0), 1, Scripted(), seen.append)
@@ -133,6 +133,6 @@ def test_estimates_accumulate_for_the_shuffle_paper_only():
 
 
 def test_an_environment_of_other_arms_is_refused():
-    prepared = prepare(SE, Setting(3, 100))
+    plan = prepare(SE, Setting(3, 100))
     with pytest.raises(ParameterError, match="arms must be those of the environment, 2, got 3"):
-        play(prepared, coins(0, 1), 1, Scripted())
+        play(plan, coins(0, 1), 1, Scripted())

@@ -13,8 +13,9 @@ from exactdp.bandit.algorithms import (
     SE,
     SHUFFLE_DP_SE,
 )
+from exactdp.bandit.algorithms.algorithm import OwnPolicy
 from exactdp.bandit.evidence import Audited, Demand, NotVerifiedError, evidence
-from exactdp.bandit.prepare import Prepared, Radius, prepare
+from exactdp.bandit.plan import Plan, Radius, prepare
 from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting
 from exactdp.mechanisms.additive import papers
@@ -26,23 +27,23 @@ SETTING = Setting(3, 2000, "0.5")
 
 
 def test_batches_reach_as_far_as_the_horizon():
-    prepared = prepare(SE, SETTING)
+    plan = prepare(SE, SETTING)
     for active in (2, 3):
         used = 0
         for number in range(1, 20):
             used += active * 2**number
-            phase = prepared.phase(number, active)
-            assert (phase is not None) == (used <= 2000)
-            if phase is not None:
-                assert phase.users == 2**number
-    assert prepared.phase(1, 1) is None
+            batch = plan.batch(number, active)
+            assert (batch is not None) == (used <= 2000)
+            if batch is not None:
+                assert batch.users == 2**number
+    assert plan.batch(1, 1) is None
 
 
 def test_every_batch_has_evidence_of_its_own_protocol():
-    prepared = prepare(SHUFFLE_DP_SE, SETTING)
+    plan = prepare(SHUFFLE_DP_SE, SETTING)
     demand = SHUFFLE_DP_SE.demand(SETTING)
-    assert len(prepared.releases()) == 8
-    for release, held in prepared.releases():
+    assert len(plan.releases()) == 8
+    for release, held in plan.releases():
         assert isinstance(held, Certificate)
         held.matches(release.protocol, relaxation=demand.relaxation)
         assert held.check().valid
@@ -51,23 +52,23 @@ def test_every_batch_has_evidence_of_its_own_protocol():
 
 def test_a_run_cannot_be_prepared_with_evidence_of_something_else():
     good = prepare(DIST_DP_SE, SETTING)
-    phase = good.phase(3, 3)
-    other = prepare(DIST_DP_SE, Setting(3, 2000, "0.4")).phase(3, 3)
+    batch = good.batch(3, 3)
+    other = prepare(DIST_DP_SE, Setting(3, 2000, "0.4")).batch(3, 3)
     for changed in (
-        evolve(phase, evidence=other.evidence),
-        evolve(phase, release=other.release),
-        evolve(phase, evidence=good.phase(4, 3).evidence),
+        evolve(batch, evidence=other.evidence),
+        evolve(batch, release=other.release),
+        evolve(batch, evidence=good.batch(4, 3).evidence),
     ):
         with pytest.raises(MismatchError):
-            Prepared(DIST_DP_SE, SETTING, Radius.PAPER, {(3, 3): changed}, None)
-    weaker = evidence(phase.release.protocol, Demand(PureDP(5)))
+            Plan(DIST_DP_SE, SETTING, Radius.PAPER, {(3, 3): changed}, None)
+    weaker = evidence(batch.release.protocol, Demand(PureDP(5)))
     with pytest.raises(MismatchError, match="claim"):
-        Prepared(
+        Plan(
             *(DIST_DP_SE, SETTING, Radius.PAPER),
-            *({(3, 3): evolve(phase, evidence=weaker)}, None),
+            *({(3, 3): evolve(batch, evidence=weaker)}, None),
         )
     with pytest.raises(ParameterError, match="batch 3 comes without evidence"):
-        Prepared(DIST_DP_SE, SETTING, Radius.PAPER, {(3, 3): evolve(phase, evidence=None)}, None)
+        Plan(DIST_DP_SE, SETTING, Radius.PAPER, {(3, 3): evolve(batch, evidence=None)}, None)
 
 
 def test_a_published_scale_would_not_run():
@@ -93,7 +94,7 @@ _SLOW = ("ldp-se", "dist-rdp-se", "dist-cdp-se", "sdp-ae", "vb-sdp-ae", "shuffle
     [
         pytest.param(each, marks=[pytest.mark.slow] if each.name in _SLOW else [])
         for each in ALGORITHMS
-        if not each.adapts and each.policy is None
+        if not each.rule.adaptive and not isinstance(each.rule, OwnPolicy)
     ],
     ids=lambda each: each.name,
 )
@@ -106,8 +107,8 @@ def test_confidence_may_be_one_in_the_horizon(algorithm):
 
     for confidence in (Fraction(1, horizon), Fraction(1, 10**12)):
         setting = Setting(10, horizon, "0.5", confidence=confidence, growth=4)
-        prepared = prepare(algorithm, setting, Radius.CERTIFIED, unproved)
-        assert prepared.failure.at_most(confidence) is True
+        plan = prepare(algorithm, setting, Radius.CERTIFIED, unproved)
+        assert plan.failure.at_most(confidence) is True
 
 
 @pytest.mark.parametrize(("confidence", "rounds"), [("0.1", 1), ("0.01", 1), ("1e-6", 1280)])

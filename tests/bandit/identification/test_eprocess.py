@@ -9,10 +9,10 @@ from attrs import evolve
 from scipy import special
 
 from exactdp import Enclosure, ParameterError
+from exactdp.bandit.algorithms import DIST_DP_LUCB, IDENTIFIERS, LUCB
 from exactdp.bandit.evidence import Audited
-from exactdp.bandit.identification.algorithms import DIST_DP_LUCB, IDENTIFIERS, LUCB
 from exactdp.bandit.identification.eprocess import e_process
-from exactdp.bandit.prepare import prepare
+from exactdp.bandit.plan import prepare
 from exactdp.bandit.setting import Setting
 from exactdp.mechanisms.laws import DiscreteGaussian, Skellam
 
@@ -23,8 +23,8 @@ def unproved(protocol, demand):
 
 
 def made(algorithm=DIST_DP_LUCB, arms=3, most="1e6", epsilon="0.5", **options):
-    prepared = prepare(algorithm, Setting(arms, most, epsilon, **options), prove=unproved)
-    return prepared, e_process(prepared)
+    plan = prepare(algorithm, Setting(arms, most, epsilon, **options), prove=unproved)
+    return plan, e_process(plan)
 
 
 def written_out(process, batch, total, mean, below=False):
@@ -79,8 +79,8 @@ def written_weights(release, noise):
 @pytest.mark.parametrize(("mean", "claimed"), [("0.3", "0.3"), ("0.3", "0.45"), ("0.8", "0.8")])
 def test_an_e_process_has_mean_one_at_the_truth_and_less_below(algorithm, mean, claimed):
     """Summed over all outcomes of a first batch: a binomial sum, and the noise's own law."""
-    prepared, process = made(algorithm, most=3000, epsilon=2, scaling=1)
-    release = prepared.phases[1, 1].release
+    plan, process = made(algorithm, most=3000, epsilon=2, scaling=1)
+    release = plan.batches[1, 1].release
     users, grid = release.users, release.precision
     coin, claim = Fraction(mean), float(Fraction(claimed))
     binomial = [
@@ -139,16 +139,16 @@ def test_an_arm_is_not_apart_from_one_whose_estimate_is_as_large():
 
 
 def test_the_threshold_is_for_what_misreading_leaves():
-    prepared, process = made(arms=5, confidence="0.05")
+    plan, process = made(arms=5, confidence="0.05")
     assert 0 < process.misread < Fraction(1, 20)
-    assert Fraction(prepared.index.misread.upper) * 5 == process.misread
+    assert Fraction(plan.index.misread.upper) * 5 == process.misread
     left = mpmath.mpf("0.05") - mpmath.mpf(process.misread.numerator) / process.misread.denominator
     assert mpmath.log(4 / left) <= process.threshold <= mpmath.log(4 / left) + 1e-12
     assert made(LUCB)[1].misread == 0
 
 
 def test_a_confidence_that_misreading_uses_up_is_refused():
-    prepared, _ = made(arms=2, confidence="0.05")
-    spent = evolve(prepared.index, misread=Enclosure.exactly(Fraction(1, 40)))
+    plan, _ = made(arms=2, confidence="0.05")
+    spent = evolve(plan.index, misread=Enclosure.exactly(Fraction(1, 40)))
     with pytest.raises(ParameterError, match=r"confidence must be above .* 0.05, got 0.05"):
-        e_process(evolve(prepared, index=spent))
+        e_process(evolve(plan, index=spent))

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from exactdp import Enclosure
+from exactdp.bandit.algorithms import DIST_DP_LUCB, LUCB
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.evidence import Audited
-from exactdp.bandit.identification.algorithms import DIST_DP_LUCB, LUCB
-from exactdp.bandit.identification.run import identify, ready
+from exactdp.bandit.identification.identify import identify, ready
 from exactdp.bandit.instances import Fixed, easy
 from exactdp.bandit.run import Config, environments
 from exactdp.bandit.setting import Setting
@@ -30,8 +30,9 @@ def test_any_number_of_workers_finds_the_same():
     shared = ready(given, unproved)
     one = identify(given, 150, 3, ready_made=shared)
     two = identify(given, 150, 3, workers=2, ready_made=shared)
-    for name in ("chosen", "right", "pulls", "batches"):
-        assert np.array_equal(getattr(one, name), getattr(two, name))
+    assert np.array_equal(one.right, two.right)
+    for name in ("answers", "pulls", "batches"):
+        assert np.array_equal(getattr(one.results, name), getattr(two.results, name))
 
 
 @pytest.mark.parametrize("algorithm", [DIST_DP_LUCB, LUCB], ids=lambda each: each.name)
@@ -39,9 +40,10 @@ def test_runs_in_lock_step_are_of_their_own_instances_and_number(algorithm):
     given = Config(algorithm, Setting(3, "3e4", 1, confidence="0.01"), easy(3))
     shared = ready(given, unproved)
     many, few = (identify(given, count, 5, ready_made=shared) for count in (18, 12))
-    for name in ("chosen", "right", "pulls", "batches"):
-        assert np.array_equal(getattr(many, name)[:12], getattr(few, name))
+    assert np.array_equal(many.right[:12], few.right)
+    for name in ("answers", "pulls", "batches"):
+        assert np.array_equal(getattr(many.results, name)[:12], getattr(few.results, name))
     best = [place.best[0] for place in environments(given, 18, 5)]
     assert np.array_equal(many.right, many.chosen == best)
     assert many.right.sum() >= 12 and len(set(many.chosen.tolist())) >= 3
-    assert len(np.unique(many.pulls, axis=0)) >= 12
+    assert len(np.unique(many.results.pulls, axis=0)) >= 12

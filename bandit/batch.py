@@ -13,7 +13,7 @@ from .release import Release
 
 
 @frozen(slots=False)
-class Phase:
+class Batch:
     """One batch, for one number of active arms; 1 where an index decides which arm it is of.
 
     number     b = 1, 2, ...

@@ -1,4 +1,4 @@
-"""What is done once per configuration: schedule, releases, evidence and radii of every batch."""
+"""What is done once per configuration: batches, releases, evidence, and what decides of them."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ from fractions import Fraction
 from itertools import accumulate, count
 
 import numpy as np
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from numpy.typing import NDArray
 
 from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError, Real
 from ..mechanisms.laws.binomial import Binomial
-from .algorithms.algorithm import Algorithm
+from .algorithms.algorithm import Algorithm, Elimination, LargestIndex, OwnPolicy
+from .batch import Batch
 from .evidence import Evidence, Proof, admit, evidence
-from .phase import Phase
+from .local_release import LocalRelease
 from .radius.certified import certified_radius
 from .radius.index import Index, Look, index
-from .radius.plan import Noise, Plan
+from .radius.plan import Noise, RadiusPlan
 from .release import ModularRelease, Release
 from .setting import Setting
 
 _MOST_BATCHES = 20_000
 _LARGEST = 1 << 63  # sums of all batches of an arm stay below it
+_Sizes = Mapping[tuple[int, int], int]
 
 
 class Radius(Enum):
@@ -36,54 +38,61 @@ class Radius(Enum):
 
 
 @frozen
-class Prepared:
+class Plan:
     """An algorithm with everything that its runs share: what `prepare` gives.
 
-    algorithm, setting, radius: as it was asked. phases: every batch, by number and active arms.
+    algorithm, setting, radius: as it was asked. batches: every one, by number and active arms.
     failure: of the certified radius, how likely a best arm ever leaves; None otherwise.
     index: of an index policy's arms; None of others.
 
     >>> from exactdp.bandit.algorithms import SE
-    >>> held = prepare(SE, Setting(arms=4, horizon=1000))
-    >>> [(batch.users, batch.radius > 0) for batch in held.phases.values()][:2]
+    >>> plan = prepare(SE, Setting(arms=4, horizon=1000))
+    >>> [(batch.users, batch.radius > 0) for batch in plan.batches.values()][:2]
     [(2, True), (4, True)]
     """
 
     algorithm: Algorithm
     setting: Setting
     radius: Radius
-    phases: Mapping[tuple[int, int], Phase] = field(repr=False)  # by number and active arms
-    failure: Enclosure | None  # of the certified radius: how likely a best arm ever leaves
-    index: Index | None = field(default=None, repr=False)  # of an index policy's arms
+    batches: Mapping[tuple[int, int], Batch] = field(repr=False)
+    failure: Enclosure | None = None
+    index: Index | None = field(default=None, repr=False)
 
-    def phase(self, number: int, active: int) -> Phase | None:
+    def batch(self, number: int, active: int) -> Batch | None:
         """The batch of this number with so many active arms; None where no horizon is left.
 
         Of policies of one's own a batch is the same for any number of them.
         """
-        return self.phases.get((number, 1 if self.algorithm.policy is not None else active))
+        own = isinstance(self.algorithm.rule, OwnPolicy)
+        return self.batches.get((number, 1 if own else active))
 
     @property
     def counts(self) -> bool:
         """Are decoded sums whole numbers?"""
-        return all(phase.release.protocol is not None for phase in self.phases.values())
+        return all(batch.release.protocol is not None for batch in self.batches.values())
 
     def releases(self) -> list[tuple[Release, Evidence | None]]:
         """Every release that may occur, smallest batch first, each once."""
-        found = {phase.users: (phase.release, phase.evidence) for phase in self.phases.values()}
-        return [found[users] for users in sorted(found)]
+        by_users = {batch.users: (batch.release, batch.evidence) for batch in self.batches.values()}
+        return [by_users[users] for users in sorted(by_users)]
+
+    @property
+    def local(self) -> LocalRelease | None:
+        """One of its releases, if users randomise their reports; None otherwise."""
+        first = next((release for release, _ in self.releases()), None)
+        return first if isinstance(first, LocalRelease) else None
 
     def __attrs_post_init__(self) -> None:
         """Only what is verified enters: every protocol with evidence of itself."""
         if self.algorithm.demand is None:
             return
         demand, admitted = self.algorithm.demand(self.setting), set[tuple[int, int]]()
-        for phase in self.phases.values():
-            if phase.release.protocol is None or phase.evidence is None:
-                raise ParameterError(f"batch {phase.number} comes without evidence")
-            pair = id(phase.release), id(phase.evidence)  # many batches may share both
+        for batch in self.batches.values():
+            if batch.release.protocol is None or batch.evidence is None:
+                raise ParameterError(f"batch {batch.number} comes without evidence")
+            pair = id(batch.release), id(batch.evidence)  # many batches may share both
             if pair not in admitted:
-                admit(phase.release.protocol, demand, phase.evidence)
+                admit(batch.release.protocol, demand, batch.evidence)
                 admitted.add(pair)
 
 
@@ -92,7 +101,7 @@ def prepare(
     setting: Setting,
     radius: Radius = Radius.PAPER,
     prove: Proof = evidence,
-) -> Prepared:
+) -> Plan:
     """Schedule, releases, evidence and radii of an algorithm.
 
     algorithm  what is run, with the numbers of `setting`
@@ -103,8 +112,8 @@ def prepare(
     not meet its claim, UndecidedError where a parameter stays open.
 
     >>> from exactdp.bandit.algorithms import DIST_DP_SE
-    >>> held = prepare(DIST_DP_SE, Setting(arms=4, horizon=1000, epsilon="0.5"))
-    >>> held.phase(5, 4).users, held.phase(5, 4).evidence.verdict.value
+    >>> plan = prepare(DIST_DP_SE, Setting(arms=4, horizon=1000, epsilon="0.5"))
+    >>> plan.batch(5, 4).users, plan.batch(5, 4).evidence.verdict.value
     (32, 'VERIFIED')
     """
     setting = setting.with_usual(algorithm.usual_confidence(setting.horizon))
@@ -114,75 +123,61 @@ def prepare(
     for users, release in releases.items():
         if demand is not None and release.protocol is not None:
             proofs[users] = prove(release.protocol, demand)
-    if algorithm.radius is None:
-        return _cumulative(algorithm, setting, sizes, releases, proofs)
-    table, failure = _radii(algorithm, setting, radius, sizes, releases)
-    phases: dict[tuple[int, int], Phase] = {}
-    total: dict[int, int] = {}
-    centre: dict[int, Fraction] = {}
+    batches: dict[tuple[int, int], Batch] = {}
+    units: dict[int, int] = {}  # of all batches that an estimate rests on, by active arms
+    centres: dict[int, Fraction] = {}
     for (number, active), users in sizes.items():
-        release, beta = releases[users], float(table[number - 1, active])
-        units, middle = users * release.precision, release.centre
-        if not algorithm.forgets:
-            units, middle = units + total.get(active, 0), middle + centre.get(active, Fraction(0))
-            total[active], centre[active] = units, middle
-        limit = _threshold(beta, units, release)
-        phases[number, active] = Phase(
-            number, active, release, proofs.get(users), beta, units, middle, limit
+        release = releases[users]
+        if not algorithm.rule.cumulative:
+            units.clear()
+            centres.clear()
+        units[active] = users * release.precision + units.get(active, 0)
+        centres[active] = release.centre + centres.get(active, Fraction(0))
+        batches[number, active] = Batch(
+            *(number, active, release, proofs.get(users)),
+            *(None, units[active], centres[active], math.inf),
         )
-    return Prepared(algorithm, setting, radius, phases, failure)
+    rule = algorithm.rule
+    if isinstance(rule, Elimination):
+        table, failure = _radii(rule, setting, radius, sizes, releases)
+        for (number, active), batch in batches.items():
+            beta = float(table[number - 1, active])
+            limit = _threshold(beta, batch.units, batch.release)
+            batches[number, active] = evolve(batch, radius=beta, threshold=limit)
+        return Plan(algorithm, setting, radius, batches, failure)
+    if isinstance(rule, LargestIndex):  # certified, whichever radius was asked for
+        chosen = [batch.release for batch in batches.values()]
+        looks = [Look(each.users, each.precision, each.noise, each.decoding) for each in chosen]
+        bounds = index(looks, setting.confidence, rule.chernoff)
+        return Plan(algorithm, setting, Radius.CERTIFIED, batches, bounds.failure, bounds)
+    return Plan(algorithm, setting, Radius.PAPER, batches)
 
 
 def admissible(
     algorithm: Algorithm, setting: Setting, radius: Radius = Radius.PAPER
-) -> tuple[dict[tuple[int, int], int], dict[int, Release]]:
+) -> tuple[_Sizes, dict[int, Release]]:
     """Schedule and releases by their users, before anything is proved of them.
 
     Raises ParameterError for settings that the algorithm does not allow.
     """
     sizes = schedule(algorithm, setting)
-    if algorithm.radius is None and not sizes:
+    if not sizes and not isinstance(algorithm.rule, Elimination):
         least = setting.arms * algorithm.schedule(setting, 1, 1)
         raise ParameterError(
             f"horizon must be at least {least}, for one batch of each arm, got {setting.horizon}"
         )
-    if algorithm.adapts and radius is Radius.CERTIFIED:
+    if algorithm.rule.adaptive and radius is Radius.CERTIFIED:
         raise ParameterError(
             f"radius certified is not available for {algorithm.name}, whose schedule and radius "
             "belong together: use --radius paper"
         )
     releases = {users: algorithm.release(setting, users) for users in {*sizes.values()}}
-    if not algorithm.forgets:
-        _fits(sizes, releases)
+    if algorithm.rule.cumulative:
+        _check_totals(sizes, releases)
     return sizes, releases
 
 
-def _cumulative(
-    algorithm: Algorithm,
-    setting: Setting,
-    sizes: Mapping[tuple[int, int], int],
-    releases: Mapping[int, Release],
-    proofs: Mapping[int, Evidence],
-) -> Prepared:
-    """The same where sums of all batches decide, by an index or by a policy of its own.
-
-    What an index is of is certified, whichever radius was asked for.
-    """
-    chosen = [releases[users] for users in sizes.values()]
-    looks = [Look(each.users, each.precision, each.noise, each.decoding) for each in chosen]
-    found = index(looks, setting.confidence, algorithm.plain) if algorithm.indexed else None
-    phases: dict[tuple[int, int], Phase] = {}
-    units, middle = 0, Fraction(0)
-    for place, release in zip(sizes, chosen, strict=True):
-        units, middle = units + release.users * release.precision, middle + release.centre
-        held = proofs.get(release.users)
-        phases[place] = Phase(*place, release, held, None, units, middle, math.inf)
-    radius = Radius.PAPER if found is None else Radius.CERTIFIED
-    failure = None if found is None else found.failure
-    return Prepared(algorithm, setting, radius, phases, failure, found)
-
-
-def _fits(sizes: Mapping[tuple[int, int], int], releases: Mapping[int, Release]) -> None:
+def _check_totals(sizes: _Sizes, releases: Mapping[int, Release]) -> None:
     """Raise ParameterError unless sums that are never forgotten are whole numbers of 64 bits."""
     totals: dict[int, int] = {}
     for (_, active), users in sizes.items():
@@ -207,21 +202,35 @@ def _threshold(beta: float, units: int, release: Release) -> int | float:
 
 
 def _radii(
-    algorithm: Algorithm,
+    rule: Elimination,
     setting: Setting,
     radius: Radius,
-    sizes: Mapping[tuple[int, int], int],
+    sizes: _Sizes,
     releases: Mapping[int, Release],
 ) -> tuple[NDArray[np.float64], Enclosure | None]:
     """beta[b - 1, active], and the probability that is certified where one is."""
-    ordered = [sizes[number, 2] for number in range(1, len(sizes) + 1) if (number, 2) in sizes]
-    chosen = [releases[users] for users in ordered]
-    plan = radius_plan(algorithm, setting, chosen)
-    assert algorithm.radius is not None
+    chosen = [releases[users] for (_, active), users in sizes.items() if active == 2]
+    plan = radius_plan(rule, setting, chosen)
     if radius is Radius.PAPER or not chosen:
-        return algorithm.radius(setting, plan, chosen), None
+        return rule.radius(setting, plan, chosen), None
     certified = certified_radius(plan)
     return certified.table, certified.failure
+
+
+def wider_than_certified(plan: Plan) -> float:
+    """The paper's radius by the certified one, of the first batch that may eliminate by the paper's
+    or the last one; 1 where there is no radius or none that could be certified instead."""
+    rule = plan.algorithm.rule
+    if not isinstance(rule, Elimination) or rule.adaptive or plan.radius is Radius.CERTIFIED:
+        return 1.0
+    numbered = [batch for (_, active), batch in plan.batches.items() if active == 2]
+    if not numbered:
+        return 1.0
+    inputs = radius_plan(rule, plan.setting, [batch.release for batch in numbered])
+    certified = certified_radius(inputs).table[:, 2]
+    stated = np.array([batch.radius for batch in numbered], dtype=float)
+    both = np.isfinite(certified) & np.isfinite(stated)
+    return float(np.median(stated[both] / certified[both])) if both.any() else 1.0
 
 
 def schedule(algorithm: Algorithm, setting: Setting) -> dict[tuple[int, int], int]:
@@ -232,11 +241,13 @@ def schedule(algorithm: Algorithm, setting: Setting) -> dict[tuple[int, int], in
     arm, and the others have had their first. A policy of its own may play one arm alone.
     """
     sizes: dict[tuple[int, int], int] = {}
-    eliminates = algorithm.radius is not None
-    for active in range(2, setting.arms + 1) if eliminates else range(1, 2):
-        used = (setting.arms - 1) * algorithm.schedule(setting, 1, 1) if algorithm.indexed else 0
+    rule, first = algorithm.rule, 0
+    if isinstance(rule, LargestIndex):
+        first = (setting.arms - 1) * algorithm.schedule(setting, 1, 1)
+    for active in range(2, setting.arms + 1) if isinstance(rule, Elimination) else range(1, 2):
+        used = first
         for number in count(1):
-            known = None if algorithm.adapts else sizes.get((number, 2))
+            known = None if rule.adaptive else sizes.get((number, 2))
             users = known or algorithm.schedule(setting, number, active)
             used += users
             if active * used > setting.horizon:
@@ -250,22 +261,21 @@ def schedule(algorithm: Algorithm, setting: Setting) -> dict[tuple[int, int], in
     return sizes
 
 
-def radius_plan(algorithm: Algorithm, setting: Setting, chosen: Sequence[Release]) -> Plan:
+def radius_plan(rule: Elimination, setting: Setting, chosen: Sequence[Release]) -> RadiusPlan:
     """What radii may depend on. chosen: the releases of batches 1, 2, ..., one each."""
     sizes, noises = [release.users for release in chosen], [each.noise for each in chosen]
-    decodings = [each.decoding for each in chosen]
-    if not algorithm.forgets:
+    if rule.cumulative:
         sizes = list(accumulate(sizes))
         noises = list(_running(noises))
-    return Plan(
+    return RadiusPlan(
         setting.arms,
         setting.horizon,
         setting.confidence,
         sizes,
         noises,
         [release.precision for release in chosen],
-        decodings,
-        cumulative=not algorithm.forgets,
+        [each.decoding for each in chosen],
+        cumulative=rule.cumulative,
     )
 
 
