@@ -21,7 +21,7 @@ d 2^-53 |H| < rho, as T is at most 10^8.)
 *Before anything runs.* Let each user's K contexts be drawn independently of all before, from one
 law, with kappa I <= E[mean of x_a x_a' over the arms]; in the first batch, of n_1 users, arms are
 at random. And let kappa' I <= E[x x' | all before] of the arm that any convex index is largest of
-(`diversity`; 0 if nothing is known), as all later users choose: widths are convex in x. So after n
+(`contexts`; 0 if nothing is known), as all later users choose: widths are convex in x. So after n
 users the conditional means of x x' add up to at least mu I, mu = kappa n_1 + kappa' (n - n_1), and
 by the matrix Chernoff bound for adapted sequences (Tropp 2011; with |x x'| <= 1)
 

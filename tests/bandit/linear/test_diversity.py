@@ -5,8 +5,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import beta
 
-from exactdp.bandit.linear.diversity import chosen_in_ball
-from exactdp.bandit.linear.environments import UnitBall
+from exactdp.bandit.linear.contexts import UnitBall, chosen_in_ball
 
 
 @pytest.mark.parametrize(("dimension", "arms"), [(2, 2), (3, 6), (10, 20), (50, 3), (64, 1000)])

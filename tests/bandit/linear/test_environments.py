@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from exactdp import ParameterError
-from exactdp.bandit.linear.data import SETS, Classification
-from exactdp.bandit.linear.environments import UnitBall, linear_environment
+from exactdp.bandit.linear.contexts import UnitBall, linear_environment
+from exactdp.bandit.linear.tables import SETS, Classification
 
 
 @pytest.mark.quick_cases(3)

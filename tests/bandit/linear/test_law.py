@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from flint import arb
 
-from exactdp.bandit.linear.law import deviation, log_moment
+from exactdp.bandit.linear.release import deviation, log_moment
 from exactdp.mechanisms.laws import DiscreteLaplace, Skellam
 
 LAWS = [Skellam(9), DiscreteLaplace(3), DiscreteLaplace("0.7")]

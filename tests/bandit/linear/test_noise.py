@@ -10,7 +10,7 @@ from flint import arb
 from scipy.stats import binom, skellam
 
 from exactdp.bandit.linear.contribution import Contribution
-from exactdp.bandit.linear.noise import _log_sphere, error_bound, matrix_bound
+from exactdp.bandit.linear.radius import _log_sphere, error_bound, matrix_bound
 from exactdp.mechanisms.laws import DiscreteLaplace, Skellam
 
 VARIANCE, SCALE = 9, 4

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from exactdp import ParameterError
-from exactdp.bandit.linear import play as module
+from exactdp.bandit.linear import simulation as module
+from exactdp.bandit.linear.contexts import UnitBall
 from exactdp.bandit.linear.contribution import Contribution
-from exactdp.bandit.linear.environments import UnitBall
-from exactdp.bandit.linear.play import ExactSums, NoisySums, play_linear
 from exactdp.bandit.linear.radius import radius
 from exactdp.bandit.linear.release import certified_release
 from exactdp.bandit.linear.setting import LinearSetting
+from exactdp.bandit.linear.simulation import ExactSums, NoisySums, play_linear
 from exactdp.mechanisms.laws import Skellam
 from exactdp.mechanisms.samplers import SeededBits
 
@@ -94,8 +94,8 @@ def test_the_radius_holds_and_regret_is_below_what_it_certifies(setting, release
         place = UnitBall(2, 5, seed=seed)
         run = play_linear(place, given, release if private else None, np.random.SeedSequence(seed))
         assert run.outside[-1] == 0
-        assert (run.regret <= run.certified).all() and (run.certified <= run.known).all()
-        assert run.known[-1] < 1.6 * run.certified[-1]
+        assert (run.regret <= run.certified).all() and (run.certified <= run.released).all()
+        assert run.released[-1] < 1.6 * run.certified[-1]
         assert (np.diff(run.regret) >= 0).all() and run.certified[-1] < 6000
         grid = np.linspace(0, 2 * np.pi, 100)
         every = np.stack([np.cos(grid), np.sin(grid)], axis=1)

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from exactdp import ParameterError
-from exactdp.bandit.linear.environments import linear_environment
-from exactdp.bandit.linear.published import Published
-from exactdp.bandit.linear.run import linear_ready, run_linear
+from exactdp.bandit.linear.contexts import Published, linear_environment
 from exactdp.bandit.linear.setting import LinearSetting
+from exactdp.bandit.linear.simulation import prepare_linear, run_linear
 
 
 @pytest.mark.parametrize("dimension", [2, 5])
@@ -31,7 +30,7 @@ def test_every_run_has_its_own_and_they_come_round():
     place = linear_environment("published:dimension=3")
     assert place == Published(3) and place.of_run(53) == place.of_run(3) != place.of_run(4)
     assert np.linalg.norm(place.theta) <= place.norm < np.sqrt(2) + 1e-7
-    ready = linear_ready(LinearSetting(3, 300, None, norm=place.norm))
+    ready = prepare_linear(LinearSetting(3, 300, None, norm=place.norm))
     found = run_linear(place, ready, 3)
     assert len(set(found.regret[:, -1])) == 3 and not found.outside.any()
     with pytest.raises(ParameterError, match="published takes dimension"):

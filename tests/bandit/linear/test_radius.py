@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from exactdp.bandit.linear import radius as module
-from exactdp.bandit.linear.play import ExactSums
 from exactdp.bandit.linear.radius import FLOOR, Radius, radius
 from exactdp.bandit.linear.release import certified_release
 from exactdp.bandit.linear.setting import LinearSetting
+from exactdp.bandit.linear.simulation import ExactSums
 from exactdp.verify.certificate import MismatchError
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from exactdp import ParameterError
-from exactdp.bandit.linear import recorded
-from exactdp.bandit.linear.environments import linear_environment
-from exactdp.bandit.linear.recorded import Recorded
+from exactdp.bandit.linear import tables
+from exactdp.bandit.linear.contexts import linear_environment
+from exactdp.bandit.linear.tables import Recorded
 
 GOOD = """user,age,reward 1..5,income
 ann,0.3,5,0.5
@@ -81,11 +81,11 @@ def test_anything_else_is_refused_with_the_line(tmp_path, text, says):
 
 
 def test_no_more_is_kept_than_is_allowed(tmp_path, monkeypatch):
-    monkeypatch.setattr(recorded, "MOST_NUMBERS", 8)
+    monkeypatch.setattr(tables, "MOST_NUMBERS", 8)
     assert _read(tmp_path, GOOD).means.size == 4
-    monkeypatch.setattr(recorded, "MOST_NUMBERS", 7)
+    monkeypatch.setattr(tables, "MOST_NUMBERS", 7)
     with pytest.raises(ParameterError, match="line 6: more than 7 numbers"):
         _read(tmp_path, GOOD)
-    monkeypatch.setattr(recorded, "_MOST_ARMS", 1)
+    monkeypatch.setattr(tables, "_MOST_ARMS", 1)
     with pytest.raises(ParameterError, match="line 4: more than 1 lines of one user"):
         _read(tmp_path, GOOD)

@@ -8,8 +8,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from exactdp import ParameterError
-from exactdp.bandit.linear.release import certified_release
-from exactdp.bandit.linear.returning import returning
+from exactdp.bandit.linear.release import certified_release, returning
 from exactdp.bandit.linear.setting import LinearSetting
 
 DELTA = Fraction(1, 10**6)

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from exactdp import ParameterError
-from exactdp.bandit.linear.environments import UnitBall
-from exactdp.bandit.linear.run import linear_ready, run_linear
+from exactdp.bandit.linear.contexts import UnitBall
 from exactdp.bandit.linear.setting import LinearSetting
+from exactdp.bandit.linear.simulation import prepare_linear, run_linear
 
 PLACE = UnitBall(2, 4)
 
 
 @pytest.fixture(scope="module")
 def ready():
-    return linear_ready(LinearSetting(2, 2000, 1))
+    return prepare_linear(LinearSetting(2, 2000, 1))
 
 
 @pytest.mark.slow
