@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from ..exact.number import ParameterError
-from .batch import Batch
 from .evidence import plain_release
 from .plan import Plan
+from .release import Batch
 from .simulation import Permit
 
 if TYPE_CHECKING:

@@ -16,13 +16,11 @@ from ..exact.enclosure import Enclosure
 from ..exact.number import ParameterError, Real
 from ..mechanisms.laws.binomial import Binomial
 from .algorithms.algorithm import Algorithm, Elimination, LargestIndex, OwnPolicy
-from .batch import Batch
 from .evidence import Evidence, Proof, admit, evidence
-from .local_release import LocalRelease
 from .radius.certified import certified_radius
 from .radius.index import Index, Look, index
 from .radius.plan import Noise, RadiusPlan
-from .release import ModularRelease, Release
+from .release import Batch, LocalRelease, ModularRelease, Release
 from .setting import Setting
 
 _MOST_BATCHES = 20_000

@@ -29,7 +29,7 @@ from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from .batch import Batch
+    from .release import Batch
     from .setting import Setting
 
 Floats: TypeAlias = NDArray[np.float64]

@@ -31,9 +31,8 @@ from ..exact.number import ExactInput, decimal_text, exact, whole
 from ..verify.guarantee import Guarantee, PureDP
 from ..verify.protocol import leaking
 from .evidence import Demand, plain_release, repeated_cost
-from .local_release import LocalRelease
 from .plan import Plan
-from .release import LaplaceRelease, Release
+from .release import LaplaceRelease, LocalRelease, Release
 
 _NOT_PRIVATE = "nothing is added to the rewards: not private"
 _CONTINUOUS = (

@@ -33,12 +33,11 @@ from numpy.typing import NDArray
 
 from ..exact.number import ParameterError
 from .algorithms.algorithm import Elimination, OwnPolicy
-from .batch import Batch
-from .environments.apart import laws_of
-from .environments.environment import Environment
+from .environments.environment import Environment, laws_of
 from .plan import Plan
 from .policies import LargestBound, SuccessiveElimination
 from .policy import Decision, History, Policy, ReleasedSums, State, Whole
+from .release import Batch
 from .results import RegretCurve
 from .source import Simulated, Source
 

@@ -40,9 +40,9 @@ from numpy.typing import NDArray
 
 from ..common.atomic_write import write_atomically
 from ..exact.number import located
-from .batch import Batch
 from .evidence import identity, to_json
 from .plan import Plan
+from .release import Batch
 from .results import Results
 from .simulation import Released
 

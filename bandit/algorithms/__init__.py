@@ -16,7 +16,6 @@ from ...mechanisms.additive import papers
 from ...mechanisms.additive.protocol import SumProtocol, Trust
 from ...verify.guarantee import ZCDP, ApproxDP, PureDP, RenyiDP
 from ..evidence import Demand
-from ..local_release import LocalRelease
 from ..lower_bound import Barrier
 from ..policies import (
     AdaptiveEpisodes,
@@ -37,7 +36,7 @@ from ..radius.paper import (
     paper_radius,
     skellam_scale,
 )
-from ..release import LaplaceRelease, ModularRelease, OpenRelease, Release
+from ..release import LaplaceRelease, LocalRelease, ModularRelease, OpenRelease, Release
 from ..setting import Setting
 from . import releases
 from .algorithm import (

@@ -46,7 +46,7 @@ from numpy.typing import NDArray
 
 from ...common.extra import bring
 from ...exact.number import ExactInput, ParameterError, whole
-from ..environments.reward_file import RewardColumn, csv_lines, reward_column
+from ..environments.files import RewardColumn, csv_lines, reward_column
 from .setting import MOST_DIMENSIONS
 
 SETS = {"digits": (3, 3), "wine": (2, 3), "cancer": (2, 2), "iris": (2, 3)}  # unless given:

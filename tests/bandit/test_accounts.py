@@ -24,7 +24,7 @@ from exactdp.bandit.algorithms import (
     VB_SDP_AE,
 )
 from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.environments.rewards import Bernoulli
 from exactdp.bandit.instances import Fixed
 from exactdp.bandit.plan import prepare
 from exactdp.bandit.run import Config, run

@@ -15,13 +15,12 @@ from exactdp.bandit.algorithms import (
     SE,
 )
 from exactdp.bandit.environments.environment import Environment, drawn_instance
-from exactdp.bandit.environments.table import Bernoulli
-from exactdp.bandit.expected_regret import _Elimination, _Indexed, expected_regret
+from exactdp.bandit.environments.rewards import Bernoulli
 from exactdp.bandit.instances import Fixed
 from exactdp.bandit.plan import Radius, prepare
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
-from exactdp.bandit.yardsticks import yardsticks
+from exactdp.bandit.yardsticks import _Elimination, _Indexed, expected_regret, yardsticks
 
 
 def coins(*means):

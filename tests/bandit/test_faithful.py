@@ -14,8 +14,7 @@ from exactdp import ParameterError
 from exactdp.bandit.algorithms import ALGORITHMS, CDP_SE, DIST_DP_SE, LDP_SE, SE
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.gaussian import ClippedGaussian
-from exactdp.bandit.environments.rewards import drawn_sums
-from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.environments.rewards import Bernoulli, drawn_sums
 from exactdp.bandit.plan import prepare
 from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting

@@ -15,7 +15,7 @@ from exactdp.bandit.algorithms import (
 )
 from exactdp.bandit.algorithms.algorithm import LargestIndex
 from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.environments.rewards import Bernoulli
 from exactdp.bandit.evidence import Audited
 from exactdp.bandit.instances import Fixed
 from exactdp.bandit.plan import prepare, schedule

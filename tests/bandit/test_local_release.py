@@ -10,11 +10,11 @@ from scipy import stats
 from exactdp import ParameterError
 from exactdp.bandit.algorithms import HALVINGS, named
 from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.table import Bernoulli, RewardTable
+from exactdp.bandit.environments.rewards import Bernoulli, RewardTable
 from exactdp.bandit.identification.identify import identify, ready
 from exactdp.bandit.instances import Fixed
-from exactdp.bandit.local_release import LocalRelease
 from exactdp.bandit.privacy import privacy
+from exactdp.bandit.release import LocalRelease
 from exactdp.bandit.run import Config
 from exactdp.bandit.setting import Setting
 

@@ -11,7 +11,7 @@ from exactdp import ParameterError
 from exactdp.bandit.algorithms import DIST_DP_KLUCB_DOUBLING
 from exactdp.bandit.environments.environment import Environment, drawn_instance
 from exactdp.bandit.environments.instance import instance
-from exactdp.bandit.environments.table import Bernoulli, RewardTable
+from exactdp.bandit.environments.rewards import Bernoulli, RewardTable
 from exactdp.bandit.lower_bound import Barrier, at_horizon, hardness, lower_bound
 from exactdp.bandit.setting import Setting
 

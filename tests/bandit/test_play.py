@@ -8,7 +8,7 @@ import pytest
 from exactdp import ParameterError
 from exactdp.bandit.algorithms import DIST_DP_SE, SE, VB_SDP_AE
 from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.environments.rewards import Bernoulli
 from exactdp.bandit.plan import prepare
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.simulation import play

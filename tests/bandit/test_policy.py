@@ -21,7 +21,7 @@ from exactdp.bandit.algorithms import (
     KL_UCB_DOUBLING,
 )
 from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.environments.rewards import Bernoulli
 from exactdp.bandit.evidence import Audited
 from exactdp.bandit.instances import Fixed, easy
 from exactdp.bandit.lower_bound import Barrier, hardness

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from exactdp.bandit.algorithms import DIST_DP_KLUCB_DOUBLING, DIST_DP_LUCB, DIST_DP_SE
 from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.environments.rewards import Bernoulli
 from exactdp.bandit.instances import Fixed
 from exactdp.bandit.plan import admissible, prepare
 from exactdp.bandit.run import Config

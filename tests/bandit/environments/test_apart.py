@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from exactdp.bandit.environments.apart import Apart
+from exactdp.bandit.environments.environment import Apart
 from exactdp.bandit.environments.gaussian import ClippedGaussian
-from exactdp.bandit.environments.table import Bernoulli, RewardTable
+from exactdp.bandit.environments.rewards import Bernoulli, RewardTable
 
 GAUSSIANS = [ClippedGaussian(mean) for mean in (0.02, 0.3, 0.5, 0.97)]
 COINS = [Bernoulli(mean) for mean in (0.0, 0.3, 1.0)]
@@ -49,7 +49,7 @@ def test_sums_have_the_exact_law(laws, precision, count):
 
 def test_many_arms_and_users_are_cut_into_parts(monkeypatch):
     """Each arm is drawn once, in its place, however little is held at once."""
-    monkeypatch.setattr("exactdp.bandit.environments.apart._AT_ONCE", 50)
+    monkeypatch.setattr("exactdp.bandit.environments.environment._AT_ONCE", 50)
     laws = [ClippedGaussian(mean, "0.05") for mean in np.linspace(0.1, 0.9, 33).tolist()]
     for precision, count, near in ((100, 7, 0.1), (100, 120, 0.03), (7, 2000, 0.03)):
         sums = Apart(laws).sums(np.random.default_rng(0), precision, count, 33)

@@ -10,7 +10,7 @@ from exactdp.bandit.environments.environment import (
     drawn_instance,
 )
 from exactdp.bandit.environments.gaussian import ClippedGaussian
-from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.environments.rewards import Bernoulli
 
 
 def test_gaps_best_and_regret() -> None:

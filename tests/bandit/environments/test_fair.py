@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from exactdp.bandit.environments.clustering import fair_instance
-from exactdp.bandit.environments.table import RewardTable
+from exactdp.bandit.environments.rewards import RewardTable
 
 
 @pytest.fixture(scope="module")

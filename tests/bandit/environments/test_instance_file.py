@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from exactdp import ParameterError
-from exactdp.bandit.environments.instance_file import cached, read_json, write_json
-from exactdp.bandit.environments.table import RewardTable
+from exactdp.bandit.environments.files import cached, read_json, write_json
+from exactdp.bandit.environments.rewards import RewardTable
 from exactdp.common.content_cache import ContentCache
 
 ARMS = [{Fraction(0): 3, Fraction(1, 3): 10}, {Fraction(3, 4): 1, Fraction(1): 0}]

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from exactdp import ParameterError
-from exactdp.bandit.environments import clustering, letor
-from exactdp.bandit.environments.letor import read_letor
-from exactdp.bandit.environments.table import RewardTable
+from exactdp.bandit.environments import clustering
+from exactdp.bandit.environments.clustering import read_letor
+from exactdp.bandit.environments.rewards import RewardTable
 
 CENTRES = np.array([[0.0, 0, 1], [50, 0, 1], [0, 800, 1], [50, 800, 1]])
 
@@ -51,7 +51,7 @@ def test_clusters_are_arms_that_pay_their_labels(tmp_path: Path, qid: bool) -> N
 def test_large_files_go_in_chunks_and_batches(tmp_path: Path, monkeypatch) -> None:
     path, _, _ = ratings(tmp_path)
     whole = read_letor(path, arms=4)
-    monkeypatch.setattr(letor, "_CHUNK", 7)
+    monkeypatch.setattr(clustering, "_CHUNK", 7)
     assert read_letor(path, arms=4) == whole
     monkeypatch.setattr(clustering, "_ALL_AT_ONCE", 100)
     assert set(read_letor(path, arms=4).arms) == set(whole.arms)
@@ -62,7 +62,7 @@ def test_kept_by_content_and_parameters(tmp_path: Path, monkeypatch) -> None:
     cache = tmp_path / "cache"
     first = read_letor(path, arms=4, cache=cache)
     assert len(list(cache.iterdir())) == 1
-    monkeypatch.setattr(letor, "_read", None)  # not called again
+    monkeypatch.setattr(clustering, "_read", None)  # not called again
     assert read_letor(path, arms=4, cache=cache) == first
     renamed = path.rename(tmp_path / "other.txt")
     assert read_letor(renamed, arms=4, cache=cache).arms == first.arms
@@ -90,7 +90,7 @@ def test_kept_by_content_and_parameters(tmp_path: Path, monkeypatch) -> None:
     ],
 )
 def test_errors_name_the_line(tmp_path: Path, monkeypatch, line: str, message: str) -> None:
-    monkeypatch.setattr(letor, "_CHUNK", 3)
+    monkeypatch.setattr(clustering, "_CHUNK", 3)
     path = tmp_path / "bad.letor"
     good = "1 qid:1 1:2 2:3\n" * 3 + "# comment\n\n"
     path.write_bytes((good + line + "\n" + good).encode("latin-1"))

@@ -5,8 +5,8 @@ import pytest
 from attrs import evolve
 
 from exactdp import ParameterError
-from exactdp.bandit.environments.reward_file import read_rewards
-from exactdp.bandit.environments.table import RewardTable
+from exactdp.bandit.environments.files import read_rewards
+from exactdp.bandit.environments.rewards import RewardTable
 
 
 def _write(folder: Path, text: str) -> Path:

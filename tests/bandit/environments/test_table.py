@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from exactdp import ParameterError
-from exactdp.bandit.environments.rewards import drawn_sums
-from exactdp.bandit.environments.table import Bernoulli, RewardTable
+from exactdp.bandit.environments.rewards import Bernoulli, RewardTable, drawn_sums
 
 TABLE = RewardTable(("0", "1/3", "0.75", 1), ("0.1", "0.2", "0.3", "0.4"))
 

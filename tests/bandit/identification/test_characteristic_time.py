@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.environments.rewards import Bernoulli
 from exactdp.bandit.identification.characteristic_time import least_time
 from exactdp.bandit.lower_bound import Barrier
 

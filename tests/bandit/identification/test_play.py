@@ -6,7 +6,7 @@ import pytest
 from exactdp import Enclosure
 from exactdp.bandit.algorithms import DIST_DP_LUCB, IDENTIFIERS
 from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.environments.rewards import Bernoulli
 from exactdp.bandit.evidence import Audited
 from exactdp.bandit.identification.eprocess import e_process
 from exactdp.bandit.identification.identify import UntilSure

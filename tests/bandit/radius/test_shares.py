@@ -1,8 +1,8 @@
 import numpy as np
 
+from exactdp.bandit.radius.certified import levels, looks
 from exactdp.bandit.radius.exceedance import comparison
 from exactdp.bandit.radius.plan import RadiusPlan
-from exactdp.bandit.radius.shares import levels, looks
 from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
 
 

@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from exactdp.bandit.radius.stop_loss import stop_loss
+from exactdp.bandit.radius.exceedance import stop_loss
 from exactdp.exact.precision import enclose
 
 
