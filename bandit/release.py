@@ -216,7 +216,7 @@ class LocalRelease(OpenRelease):
         kept = ones - rng.binomial(ones, flips)
         return np.asarray(kept + rng.binomial(self.users - ones, flips), dtype=np.float64)
 
-    def reports(self, environment: Environment, apart: int) -> Environment:
+    def reports(self, environment: Environment, widen: int) -> Environment:
         """The instance of reports; means moved apart (1) or together (-1) by what floats are off.
 
         Bounds that fall with the gaps are above those of the true means where it is -1.
@@ -224,7 +224,7 @@ class LocalRelease(OpenRelease):
         flips = Fraction(_flips(self.epsilon))
         means = [Fraction(mean) for mean in environment.means.tolist()]
         moved = [
-            flips + (1 - 2 * flips) * mean + apart * _SLACK * (1 if mean == max(means) else -1)
+            flips + (1 - 2 * flips) * mean + widen * _SLACK * (1 if mean == max(means) else -1)
             for mean in means
         ]
         arms = tuple(Bernoulli(min(max(mean, Fraction(0)), Fraction(1))) for mean in moved)

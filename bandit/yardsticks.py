@@ -47,8 +47,8 @@ from ..exact.precision import enclose, working_precision
 from .environments.environment import Environment
 from .lower_bound import Barrier, at_horizon, lower_bound
 from .plan import Plan
-from .radius.index import Index, farthest, log_mgf
-from .radius.noise import BITS
+from .radius.index import Index
+from .radius.noise import BITS, log_mgf, mgf_end
 from .radius.plan import Noise
 from .release import Batch
 from .results import Mean, Results
@@ -65,7 +65,7 @@ def expected_regret(plan: Plan, environment: Environment) -> Enclosure | None:
     with working_precision(BITS):
         failed, bounds = plan.failure, _bounds(plan)
         if plan.index is not None:
-            failed = failed.plus(plan.index.misread.times(plan.setting.arms - 1))
+            failed = failed.plus(plan.index.overflow.times(plan.setting.arms - 1))
         total = ball(Fraction(failed.upper)) * horizon * ball(worst)
         for mean in means:
             if mean < best:
@@ -175,7 +175,7 @@ def _log_coin(mean: Fraction, s: float) -> arb:
 
 def _end(batch: Batch) -> float:
     """s stays below this, so that the noise has a moment generating function at s and -s."""
-    return farthest(batch.release.noise, batch.release.precision)
+    return mgf_end(batch.release.noise, batch.release.precision)
 
 
 def _least(exponent: Callable[[float], arb], end: float) -> arb:

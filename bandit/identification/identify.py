@@ -204,11 +204,11 @@ def identify(
     )
 
 
-def _seen(config: Config, shared: Ready, runs: int, seed: int, apart: int) -> Iterator[Environment]:
+def _seen(config: Config, shared: Ready, runs: int, seed: int, widen: int) -> Iterator[Environment]:
     """Of what sums are, of rewards or of reports: the instance of all runs, or those of each."""
     local = shared.plan.local
     for given in environments(config, runs, seed):
-        yield given if local is None else local.reports(given, apart)
+        yield given if local is None else local.reports(given, widen)
 
 
 def _most(config: Config, shared: Ready, seed: int) -> int | None:
@@ -240,7 +240,7 @@ class UntilSure:
     """Batches, sums, bounds and the leader of all runs, one row each.
 
     means  the arms' estimates
-    apart  each arm from the leader; nan: to be found
+    log_values  of the e-process of the leader against each arm; nan: to be found
     open   the bounds of those that are not known to be told from it; -1 of the others
 
     What a batch changes is changed here and there; a step costs two maxima over the arms.
@@ -258,7 +258,7 @@ class UntilSure:
         self.totals = np.zeros(shape, dtype=np.int64 if plan.counts else np.float64)
         self.bounds = np.ones(shape)
         self.means = np.zeros(shape)
-        self.apart = np.full(shape, np.nan)
+        self.log_values = np.full(shape, np.nan)
         self.open = np.ones(shape)
         self.begun = np.zeros(runs, dtype=np.int64)  # how many arms had their first batch
         self.leader = np.zeros(runs, dtype=np.int64)
@@ -277,7 +277,7 @@ class UntilSure:
         self.means[rows, arm] = released.totals / self.users[number]
         bounds = self.index.of(np.full(len(rows), number), released.totals.astype(float))
         self.bounds[rows, arm] = self.open[rows, arm] = bounds
-        self.apart[rows, arm] = np.nan
+        self.log_values[rows, arm] = np.nan
         return Decision(index=bounds)
 
     def next_batch(self, state: State) -> NDArray[Any]:
@@ -286,11 +286,13 @@ class UntilSure:
         if (self.begun[going] < batches.shape[1]).any():  # every arm has its first, in order
             return self.begun[going]
         first = _rows(self.means, going).argmax(axis=1)
-        changed = (first != self.leader[going]) | np.isnan(self.apart[going, self.leader[going]])
+        changed = (first != self.leader[going]) | np.isnan(
+            self.log_values[going, self.leader[going]]
+        )
         self.leader[going] = first
         anew = going[changed]
-        self.apart[anew], self.open[anew] = np.nan, self.bounds[anew]
-        self.apart[going, first], self.open[going, first] = np.inf, -1.0
+        self.log_values[anew], self.open[anew] = np.nan, self.bounds[anew]
+        self.log_values[going, first], self.open[going, first] = np.inf, -1.0
         challenger = self._challengers(going)
         self.decided[going] = challenger < 0
         fewer = users[batches[going, challenger]] < users[batches[going, first]]
@@ -312,14 +314,14 @@ class UntilSure:
             open_ = _rows(self.open, runs[rows])
             arm = open_.argmax(axis=1)
             found[rows] = np.where(open_[np.arange(len(rows)), arm] < 0, -1, arm)
-            rest = (found[rows] >= 0) & np.isnan(self.apart[runs[rows], arm])
+            rest = (found[rows] >= 0) & np.isnan(self.log_values[runs[rows], arm])
             rows, arm = rows[rest], arm[rest]
             largest = arm[:, None]
             if many > 1:
                 largest = np.argpartition(-open_[rest], many - 1, axis=1)[:, :many]
                 largest[:, 0] = arm  # of equal bounds the first
             row, place = np.nonzero(
-                np.isnan(np.take_along_axis(self.apart[runs[rows]], largest, 1))
+                np.isnan(np.take_along_axis(self.log_values[runs[rows]], largest, 1))
             )
             which, other = runs[rows[row]], largest[row, place]
             for at in range(0, len(row), _AT_ONCE):
@@ -330,13 +332,13 @@ class UntilSure:
     def _tell(self, row: Whole, other: Whole) -> None:
         """How far these arms are apart from their runs' leaders."""
         own = self.leader[row]
-        found = self.process.apart(
+        found = self.process.log_e_values(
             self.batches[row, own],
             self.totals[row, own].astype(float),
             self.batches[row, other],
             self.totals[row, other].astype(float),
         )
-        self.apart[row, other] = found
+        self.log_values[row, other] = found
         told = found >= self.process.threshold
         self.open[row[told], other[told]] = -1.0
 

@@ -43,14 +43,12 @@ from typing import TypeAlias
 
 import numpy as np
 from attrs import frozen
-from flint import arb
 from numpy.typing import NDArray
 
-from ...exact.precision import upper_float, working_precision
+from ...exact.precision import upper_float
 from ..environments.environment import Environment
 from ..plan import Plan
-from ..radius.index import farthest, log_mgf
-from ..radius.noise import BITS
+from ..radius.noise import cumulated_log_mgf, exponents, mgf_end
 from ..release import ModularRelease
 from .eprocess import EProcess
 from .halving_error import grouped
@@ -60,7 +58,9 @@ _STEP = 0.1  # of log(t/(end - t)) from one t to the next
 _HIGHEST = 6.0
 _SLACK = 2.0**-44
 _NEAR = 2.0**-38
-_APART = 2.0**-19  # of estimates and bounds, above the errors of floats and what `apart` asks for
+_APART = (
+    2.0**-19
+)  # of estimates and bounds, above the errors of floats and what `log_e_values` asks for
 _ALONE = 8  # as for `grouped`
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -131,19 +131,10 @@ class _Tails:
 def _tails(plan: Plan, users: NDArray[np.int64]) -> _Tails:
     noises = [batch.release.noise for batch in plan.batches.values()]
     precision = next(iter(plan.batches.values())).release.precision
-    end = min(farthest(each, precision) for each in noises)
-    least = min(math.sqrt(1 / int(users[-1])) / 8, end / 4)
-    odds = np.exp(np.arange(math.log(least / (end - least)), _HIGHEST, _STEP))
-    points, rows = end * odds / (1 + odds), []
-    with working_precision(BITS):
-        spent = [arb(0)] * (2 * len(points))
-        for noise in noises:
-            spent = [
-                sum_ + log_mgf(noise, t, precision)
-                for sum_, t in zip(spent, [*points.tolist(), *(-points).tolist()], strict=True)
-            ]
-            rows.append([upper_float(value) for value in spent])
-    up, down = np.split(np.array(rows), 2, axis=1)
+    end = min(mgf_end(each, precision) for each in noises)
+    points = exponents(end, math.sqrt(1 / int(users[-1])) / 8, _HIGHEST, _STEP)
+    both = [*points.tolist(), *(-points).tolist()]
+    up, down = np.split(cumulated_log_mgf(noises, precision, both, upper_float), 2, axis=1)
     return _Tails(points, up, down, users.astype(float), precision)
 
 

@@ -96,7 +96,7 @@ from ...mechanisms.laws.binomial import Binomial
 from .noise import BITS, Tails, tails
 from .plan import Noise
 
-_REACH = 60  # as far as e^-REACH by Hoeffding's inequality: u = sqrt(REACH n)
+_WIDTH = 60  # as far as e^-WIDTH by Hoeffding's inequality: u = sqrt(WIDTH n)
 _STRETCH = 1 << 12  # values of u that are tabulated together
 _KNOTS = 1 << 15  # in floats, where there are more of u
 _HALF = Fraction(1, 2)
@@ -104,34 +104,34 @@ _HALF = Fraction(1, 2)
 
 @frozen(eq=False)
 class StopLoss:
-    """E (W - u)^+ of so many users: in balls narrowly for 0 <= u <= reach, and in floats.
+    """E (W - u)^+ of so many users: in balls narrowly for 0 <= u <= width, and in floats.
 
-    floats: at `places`, from 0 to reach; only to choose with.
+    floats: at `places`, from 0 to width; only to choose with.
     """
 
     users: int
-    reach: int
+    width: int
     places: NDArray[np.float64]
     floats: NDArray[np.float64]
 
     def ball(self, u: Fraction) -> arb:
-        """Enclose E (W - u)^+, narrowly within reach; for any u of either sign."""
+        """Enclose E (W - u)^+, narrowly within width; for any u of either sign."""
         whole = u.denominator
         index, part = divmod(abs(u.numerator), whole)
-        if index < self.reach:
+        if index < self.width:
             value = self._at(index)
             if part:
                 value = value + (self._at(index + 1) - value) * part / whole
         else:
-            value = arb(0).union(self._at(self.reach))
+            value = arb(0).union(self._at(self.width))
         # W is symmetric: E (W + d)^+ = d + E (W - d)^+
         return value if u.numerator >= 0 else value - arb(fmpq(u.numerator, whole))
 
     def at_least(self, w: int) -> arb:
         """P(W >= w), w >= 1."""
-        if w <= self.reach:
+        if w <= self.width:
             return self._at(w - 1) - self._at(w)
-        return arb(0).union(self._at(self.reach - 1) - self._at(self.reach))
+        return arb(0).union(self._at(self.width - 1) - self._at(self.width))
 
     def approximately(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
         """The same in floats."""
@@ -140,27 +140,27 @@ class StopLoss:
 
     def _at(self, index: int) -> arb:
         number, place = divmod(index, _STRETCH)
-        return _stretch(self.users, self.reach, number)[place]
+        return _stretch(self.users, self.width, number)[place]
 
 
 @lru_cache(maxsize=64)
 def stop_loss(users: int) -> StopLoss:
     """For n = users."""
-    reach = min(users, math.isqrt(_REACH * users) + 2)
-    if reach < _STRETCH:
-        floats = np.array([float(value.mid()) for value in _stretch(users, reach, 0)])
-        return StopLoss(users, reach, np.arange(reach + 1, dtype=np.float64), floats)
-    places = np.linspace(0, reach, _KNOTS + 1)
-    return StopLoss(users, reach, places, _of_many(users, places))
+    width = min(users, math.isqrt(_WIDTH * users) + 2)
+    if width < _STRETCH:
+        floats = np.array([float(value.mid()) for value in _stretch(users, width, 0)])
+        return StopLoss(users, width, np.arange(width + 1, dtype=np.float64), floats)
+    places = np.linspace(0, width, _KNOTS + 1)
+    return StopLoss(users, width, places, _of_many(users, places))
 
 
 @lru_cache(maxsize=64)
-def _stretch(users: int, reach: int, number: int) -> tuple[arb, ...]:
-    """E (W - u)^+ at u = number _STRETCH and all that follow, to the next stretch or to reach."""
+def _stretch(users: int, width: int, number: int) -> tuple[arb, ...]:
+    """E (W - u)^+ at u = number _STRETCH and all that follow, to the next stretch or to width."""
     first = number * _STRETCH
-    last = min(first + _STRETCH - 1, reach)
+    last = min(first + _STRETCH - 1, width)
     with working_precision(BITS + 40):
-        p, tail, loss = _beyond(users, last) if last == reach else _exactly(users, last)
+        p, tail, loss = _beyond(users, last) if last == width else _exactly(users, last)
         found = [loss]
         for u in range(last, first, -1):
             loss = loss + tail
@@ -255,8 +255,8 @@ class Comparison:
     @cached_property
     def _curve(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """A grid of k, and the logarithm of the bound there."""
-        farthest = self.tails.nodes[-1] + 10 * self.precision * math.sqrt(self.users / 2)
-        grid = farthest * np.linspace(0.0, 1.0, _CURVE) ** 1.5
+        end = self.tails.nodes[-1] + 10 * self.precision * math.sqrt(self.users / 2)
+        grid = end * np.linspace(0.0, 1.0, _CURVE) ** 1.5
         found = np.minimum.accumulate(self.logs(grid))
         steps = found - 1e-9 * np.arange(_CURVE)  # strictly falling
         return grid, steps
@@ -339,10 +339,10 @@ def comparison(
     """
     found = tails(noise, depth)
     deviation = precision * math.sqrt(users / 2)
-    farthest = max(6 * deviation, found.nodes[-1])
+    end = max(6 * deviation, found.nodes[-1])
     breaks = list(found.nodes)
     ahead = max(breaks[-1] * _FARTHER, deviation / 50)
-    while ahead < farthest * _FARTHER:
+    while ahead < end * _FARTHER:
         breaks.append(max(breaks[-1] + 1, round(ahead)))
         ahead *= _FARTHER
     return Comparison(

@@ -116,7 +116,7 @@ def test_what_is_said_of_all_means_holds_at_each_and_is_nearly_reached():
     high = np.minimum(low + rng.choice([0.5, 0.1, 0.01], count), 1)
     units = process.users * float(process.precision)
     ours, theirs = np.rint(high * units[batches - 1]), np.rint(low * units[others - 1])
-    found = process.apart(batches, ours, others, theirs)
+    found = process.log_e_values(batches, ours, others, theirs)
     grid = np.linspace(0, 1, 2001)
     points = np.sort(
         np.hstack([np.tile(grid, (count, 1)), low[:, None] + (high - low)[:, None] * grid])
@@ -133,18 +133,18 @@ def test_an_arm_is_not_apart_from_one_whose_estimate_is_as_large():
     _, process = made()
     one, two = np.array([3]), np.array([4])
     units = process.users * float(process.precision)
-    same = process.apart(one, units[[2]] / 2, two, units[[3]] / 2)
+    same = process.log_e_values(one, units[[2]] / 2, two, units[[3]] / 2)
     assert same.tolist() == [-np.inf]
-    assert process.apart(one, units[[2]] / 4, two, units[[3]] / 2).tolist() == [-np.inf]
+    assert process.log_e_values(one, units[[2]] / 4, two, units[[3]] / 2).tolist() == [-np.inf]
 
 
 def test_the_threshold_is_for_what_misreading_leaves():
     plan, process = made(arms=5, confidence="0.05")
-    assert 0 < process.misread < Fraction(1, 20)
-    assert Fraction(plan.index.misread.upper) * 5 == process.misread
-    left = mpmath.mpf("0.05") - mpmath.mpf(process.misread.numerator) / process.misread.denominator
+    assert 0 < process.overflow < Fraction(1, 20)
+    assert Fraction(plan.index.overflow.upper) * 5 == process.overflow
+    left = mpmath.mpf("0.05") - mpmath.mpf(process.overflow.numerator) / process.overflow.denominator
     assert mpmath.log(4 / left) <= process.threshold <= mpmath.log(4 / left) + 1e-12
-    assert made(LUCB)[1].misread == 0
+    assert made(LUCB)[1].overflow == 0
 
 
 def test_a_confidence_that_misreading_uses_up_is_refused():

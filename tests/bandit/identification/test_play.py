@@ -74,7 +74,7 @@ def test_every_run_does_what_is_said(algorithm, most):
                 ours, theirs = [
                     (np.array([batches[e]]), np.array([float(sums[e])])) for e in (leader, other)
                 ]
-                if process.apart(*ours, *theirs)[0] < process.threshold:
+                if process.log_e_values(*ours, *theirs)[0] < process.threshold:
                     open_[other] = index.of(*theirs)[0]
             first = min(open_, key=lambda each: (-open_[each], each), default=None)
         assert found.leader[0] == leader and found.decided[0] == (not open_)
