@@ -26,12 +26,17 @@ from .bandit_options import (
     Runs,
     Seed,
     Workers,
+    arm_name,
+    count_range,
+    named_arms,
+    number,
+    private,
+    proved,
     read_algorithm,
     read_instances,
     verifying,
 )
-from .bandit_shown import arm_name, named_arms, number, private, proved
-from .bandit_shown import spent as account
+from .bandit_options import spent as account
 from .options import option, read_time
 from .parts import at_most
 from .result import Part, Result, printed
@@ -192,8 +197,7 @@ def _parts(config: Config, found: Identified, spent: Privacy) -> Iterator[Part]:
             f"{found.most:,} with probability {sure}, proved for these means: the time is "
             f"{found.time().mean / found.most:.2f} of it"
         )
-    low, high = int(found.results.batches.min()), int(found.results.batches.max())
-    shown["releases"] = str(low) if low == high else f"{low} to {high}"
+    shown["releases"] = count_range(found.results.batches)
     yield given
     if (local := found.ready.plan.local) is not None:
         shown["reports"] = f"{local.spec}, {local.verified().verdict.name}"

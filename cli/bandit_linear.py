@@ -18,8 +18,7 @@ from ..common.suggest import one_of
 from ..common.table import Table
 from ..exact import ParameterError, decimal_text, whole
 from . import output
-from .bandit_options import Cluster, ProofTime, Runs, Seed, Workers, verifying
-from .bandit_shown import number
+from .bandit_options import Cluster, ProofTime, Runs, Seed, Workers, number, verifying
 from .options import option, read_time
 from .result import Part, Result, printed
 

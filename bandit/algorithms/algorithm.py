@@ -36,6 +36,7 @@ class Elimination:
     radius: Radii = field(eq=False)
     cumulative: ClassVar[bool] = False  # do estimates rest on all batches so far?
     adaptive: ClassVar[bool] = False  # do batches and radii depend on how many arms are active?
+    loss: ClassVar[str] = "best arm eliminated"  # of runs; "" where none is known
 
 
 @frozen
@@ -59,6 +60,7 @@ class LargestIndex:
     cumulative: ClassVar[bool] = True
     adaptive: ClassVar[bool] = False
     chernoff: ClassVar[bool] = False  # are bounds Chernoff's alone?
+    loss: ClassVar[str] = "best index below mean"
 
 
 @frozen
@@ -75,6 +77,7 @@ class OwnPolicy:
     create: Callable[[Setting, int], Policy] = field(eq=False)
     cumulative: ClassVar[bool] = True
     adaptive: ClassVar[bool] = False
+    loss: ClassVar[str] = ""
 
 
 Rule: TypeAlias = Elimination | LargestIndex | OwnPolicy

@@ -345,3 +345,29 @@ def test_published_instances_are_as_they_are(capsys):
         asking = ("bandit", "run", "--algorithm", "se", *given, "--instance", "published", wrong)
         assert main(list(asking)) == 2
         assert named in capsys.readouterr().err
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize("algorithm", ["dist-dp-se", "dist-dp-klucb"])
+def test_regret_is_drawn_and_a_wide_radius_is_warned_of(algorithm, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    file = tmp_path / "regret.svg"
+    words = ["bandit", "run", "--algorithm", algorithm, "--epsilon", "1", "--horizon", "3000"]
+    assert main([*words, "--instance", "coins:0.9,0.1", "--runs", "3", "--plot", str(file)]) == 0
+    assert file.read_text().startswith("<?xml")
+    error = capsys.readouterr().err
+    assert ("--radius certified has less regret" in error) == (algorithm == "dist-dp-se")
+    assert main([*words, "--plot", str(tmp_path / "regret.txt")]) == 2
+    assert "must end with .png, .svg or .pdf" in capsys.readouterr().err
+
+
+@pytest.mark.contract
+def test_older_spellings_are_read_with_the_new_one(capsys):
+    words = ["bandit", "run", "--horizon", "300", "--instance", "coins:0.9,0.1", "--json"]
+    found = []
+    for name, now in (("kl-ucb-log", "kl-ucb"), ("kl-ucb", "")):
+        assert main([*words, "--algorithm", name]) == 0
+        out, error = capsys.readouterr()
+        found.append(json.loads(out))
+        assert error == (f"exactdp: algorithm {name}: now {now}\n" if now else "")
+    assert found[0] == found[1]

@@ -142,13 +142,15 @@ def test_the_threshold_is_for_what_misreading_leaves():
     plan, process = made(arms=5, confidence="0.05")
     assert 0 < process.overflow < Fraction(1, 20)
     assert Fraction(plan.index.overflow.upper) * 5 == process.overflow
-    left = mpmath.mpf("0.05") - mpmath.mpf(process.overflow.numerator) / process.overflow.denominator
+    left = (
+        mpmath.mpf("0.05") - mpmath.mpf(process.overflow.numerator) / process.overflow.denominator
+    )
     assert mpmath.log(4 / left) <= process.threshold <= mpmath.log(4 / left) + 1e-12
     assert made(LUCB)[1].overflow == 0
 
 
 def test_a_confidence_that_misreading_uses_up_is_refused():
     plan, _ = made(arms=2, confidence="0.05")
-    spent = evolve(plan.index, misread=Enclosure.exactly(Fraction(1, 40)))
+    spent = evolve(plan.index, overflow=Enclosure.exactly(Fraction(1, 40)))
     with pytest.raises(ParameterError, match=r"confidence must be above .* 0.05, got 0.05"):
         e_process(evolve(plan, index=spent))
