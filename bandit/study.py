@@ -160,8 +160,8 @@ def study(
         if (kept := cache.find(cell.asked, partial(_read, folder))) is not None:
             found[place] = kept
     progress(len(found))
-    missing = [(place, cell) for place, cell in enumerate(cells) if place not in found]
-    for place, result in each(partial(_played, prove, seconds), _spread(missing), workers, cluster):
+    due = [(place, cell) for place, cell in enumerate(cells) if place not in found]
+    for place, result in each(partial(_played, prove, seconds), _spread(due), workers, cluster):
         with located(f"out: {folder}"):
             _keep_evidence(folder, result.evidence)
             kept_as = {"row": result.row, "curve": result.curve, "regret": result.regret}
@@ -169,7 +169,7 @@ def study(
         found[place] = result
         progress(1)
     ordered = tuple(found[place] for place in range(len(cells)))
-    return Study(tuple(cells), ordered, len(missing))
+    return Study(tuple(cells), ordered, len(due))
 
 
 def check(cells: Sequence[Cell]) -> None:

@@ -81,8 +81,8 @@ def batch_lines(first: int, seen: Released) -> Iterator[dict[str, Any]]:
     """The lines of one batch of one run. first: the number of the first row's run."""
     batch = seen.batch
     shared = protocol_line(batch)
-    decided = {"stays": seen.stays, "index": seen.index}
-    told = {name: each.tolist() for name, each in decided.items() if each is not None}
+    decisions = {"stays": seen.stays, "index": seen.index}
+    decided = {name: each.tolist() for name, each in decisions.items() if each is not None}
     for place, (arm, value, total) in enumerate(
         zip(seen.arms.tolist(), seen.values.tolist(), seen.totals.tolist(), strict=True)
     ):
@@ -93,7 +93,7 @@ def batch_lines(first: int, seen: Released) -> Iterator[dict[str, Any]]:
             **shared,
             "released": value,
             "estimate": float((Fraction(total) - batch.centre) / batch.units),
-            **{name: each[place] for name, each in told.items()},
+            **{name: each[place] for name, each in decided.items()},
         }
 
 

@@ -34,7 +34,6 @@ from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 from attrs import frozen
@@ -218,15 +217,6 @@ class Yardsticks:
             return None
         by = float(self.lower_bound)
         return Mean(regret.mean / by, regret.standard_error / by)
-
-    def to_json(self, regret: Mean) -> dict[str, Any]:
-        """The keys that they have in the JSON of runs."""
-        bound = self.lower_bound
-        return {
-            "lower_bound": None if bound is None else {"for": self.barrier.value, "regret": bound},
-            "regret_over_bound": self.ratio(regret),
-            "expected_regret": self.expected,
-        }
 
 
 def yardsticks(config: Config, results: Results, seed: int) -> Yardsticks:

@@ -122,8 +122,8 @@ def identify_command(
         found = identify(
             config, count, start, workers, ready_made=shared, cluster=cluster, progress=tick
         )
-    told = _parts(config, found, spent)
-    return Result(lambda: _json(config, found, spent), told, _UNDECIDED if found.undecided else 0)
+    code = _UNDECIDED if found.undecided else 0
+    return Result(lambda: _json(config, found, spent), _parts(config, found, spent), code)
 
 
 def _json(config: Config, found: Identified, spent: Privacy) -> dict[str, Any]:

@@ -162,7 +162,7 @@ def _privacy_json(plan: LinearPlan, spent: Returning | None) -> dict[str, Any]:
             "batches": len(plan.radius.users),
             "measured": release.certificate.measured,
             "noise": {"standard_deviation": release.deviation, "norm_of_a_user": 1},
-            "wraps": {"lower": "0", "upper": decimal_text(release.wraps)},
+            "wraps": {"lower": "0", "upper": decimal_text(release.overflows)},
             "returning": spent
             and {
                 "batches": spent.batches,

@@ -17,7 +17,7 @@ from ..bandit.algorithms.algorithm import Algorithm
 from ..bandit.environments.gaussian import DEFAULT_SIGMA
 from ..bandit.environments.instance import instance
 from ..bandit.evidence import NotVerifiedError
-from ..bandit.instances import PUBLISHED_GROWTH, Fixed, Instances, Listed, easy, hard, published
+from ..bandit.instances import PUBLISHED_GROWTH, Fixed, Instances, InTurn, easy, hard, published
 from ..bandit.plan import Plan
 from ..bandit.privacy import Privacy, privacy
 from ..bandit.results import Mean
@@ -83,7 +83,7 @@ def read_growth(growth: str | None, instances: Instances) -> str:
     """--growth of `bandit run`: unless given that of the published runs on published instances."""
     if growth is not None:
         return growth
-    return str(PUBLISHED_GROWTH) if isinstance(instances, Listed) else "2"
+    return str(PUBLISHED_GROWTH) if isinstance(instances, InTurn) else "2"
 
 
 @contextmanager

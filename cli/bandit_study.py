@@ -132,11 +132,11 @@ def _parts(rows: Sequence[Row], played: int, files: Sequence[Path], folder: Path
         places.setdefault(heading, []).append(row)
     for heading, found in places.items():
         budgets = sorted(dict.fromkeys(row["epsilon"] or "" for row in found), key=lambda b: not b)
-        told = {(row["label"], row["epsilon"] or ""): _told(row) for row in found}
+        cells = {(row["label"], row["epsilon"] or ""): _cell(row) for row in found}
         columns = [f"ε = {budget}" if budget else "not private" for budget in budgets]
         yield Line(heading, style="bold")
         labels = dict.fromkeys(row["label"] for row in found)
-        lines = [[name, *(told.get((name, each), "") for each in budgets)] for name in labels]
+        lines = [[name, *(cells.get((name, each), "") for each in budgets)] for name in labels]
         yield Table(("regret", *columns), lines)
     lost = [row for row in rows if row["best_arm_eliminated"] is not None]
     yield {
@@ -153,7 +153,7 @@ def _parts(rows: Sequence[Row], played: int, files: Sequence[Path], folder: Path
         yield f"written  {what}"
 
 
-def _told(row: Row) -> str:
+def _cell(row: Row) -> str:
     error = "" if row["standard_error"] is None else f" ±{row['standard_error']:,.1f}"
     ratio = row["regret_over_bound"]
     beside = "" if ratio is None else f"\n{ratio:.2f} × bound"

@@ -339,8 +339,8 @@ class UntilSure:
             self.totals[row, other].astype(float),
         )
         self.log_values[row, other] = found
-        told = found >= self.process.threshold
-        self.open[row[told], other[told]] = -1.0
+        beaten = found >= self.process.threshold
+        self.open[row[beaten], other[beaten]] = -1.0
 
 
 def _rows(table: NDArray[np.float64], rows: Whole) -> NDArray[np.float64]:

@@ -88,12 +88,12 @@ def time_bound(plan: Plan, process: EProcess, environment: Environment) -> int |
         found.append((tell, below, arm / users + _APART * process.precision))
     for cap in range(1, last + 1):
         least = (star / users)[:cap].min()
-        told = [_first(_square(tell[:cap, :cap])) for tell, _, _ in found]
+        beaten = [_first(_square(tell[:cap, :cap])) for tell, _, _ in found]
         low = [_first(each[:cap]) for _, each, _ in found]
         ahead = [_first(mean[:cap] < least) for _, _, mean in found]
-        needed = [max(s, u, min(v, max(low))) for s, u, v in zip(told, low, ahead, strict=True)]
+        needed = [max(s, u, min(v, max(low))) for s, u, v in zip(beaten, low, ahead, strict=True)]
         if max(needed) <= cap:
-            total = int(users[max(told) - 1])
+            total = int(users[max(beaten) - 1])
             total += sum(
                 n * int(users[b - 1]) for b, n in zip(needed, counts.tolist(), strict=True)
             )

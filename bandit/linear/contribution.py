@@ -127,7 +127,7 @@ class Contribution:
         """What the user sends: `integers` plus a share of the noise in each, mod 2^bits."""
         found = self.integers(context, reward, bits)
         if share is not None:
-            found += draw_array(share, bits, self.size)  # beyond 64 bits it wraps: the same
+            found += draw_array(share, bits, self.size)  # beyond 64 bits it overflows: the same
         return self.residues(found)
 
     def residues(self, integers: Integers) -> Words:

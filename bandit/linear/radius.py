@@ -355,12 +355,12 @@ def radius(setting: LinearSetting, release: LinearRelease | None) -> Radius:
         none, drift = (0.0,) * len(ends), (setting.horizon + 2) * UNIT
         return Radius(setting.dimension, ends, none, none, p, 1.0, setting.norm, p, drift)
     one = release.contribution
-    wraps = wraps_of(setting, one, release.noise)
-    if one.dimension != setting.dimension or wraps > WRAPS * p:
+    overflows = wraps_of(setting, one, release.noise)
+    if one.dimension != setting.dimension or overflows > WRAPS * p:
         raise MismatchError("the release is of another setting: its dimension, or its batches")
     unit = 2.0 ** -fraction_bits(Fraction(one.scale)) / one.scale
     drift = (_DRIFT + 2 * math.sqrt(one.size) * unit) / float(MATRIX)  # the smaller weight
-    each = (p * (1 - _REWARDS) - wraps) / (2 * len(ends))
+    each = (p * (1 - _REWARDS) - overflows) / (2 * len(ends))
     looks = list(enumerate(ends, 1))
     matrix = tuple(matrix_bound(release, batch, users, each) for batch, users in looks)
     error = tuple(error_bound(release, batch, users, setting.norm, each) for batch, users in looks)

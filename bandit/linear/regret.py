@@ -80,8 +80,8 @@ def released_regret(before: Estimate, after: Estimate, users: int, norm: Fractio
         inverse, shape = exact_matrix(before.inverse), exact_matrix(before.shape)
         added = (arb(before.matrix) + arb(after.matrix)) * identity(dimension)
         seen = exact_matrix(after.gram) - exact_matrix(before.gram) + added
-        turned = inverse.transpose() * seen * inverse
-        squares = (shape * turned).trace(), turned.trace()
+        projected = inverse.transpose() * seen * inverse
+        squares = (shape * projected).trace(), projected.trace()
         first, second = (arb(users).sqrt() * each.max(arb(0)).sqrt() for each in squares)
         widths = before.beta * first + before.gamma * second + 3 * arb(before.rest) * users
         return min(upper_float(widths * _LAST), upper_float(users * ball(cap_of(norm))))

@@ -159,9 +159,9 @@ def _gaussian(epsilon: float, delta: float, dimension: int) -> float:
     return math.exp(float_root(excess, -12.0, 12.0, 1e-9))
 
 
-def _of_gaussian(reach: RoundedReach, epsilon: Fraction, delta: Fraction) -> Skellam:
-    relative = _gaussian(float(epsilon), float(delta), reach.dimension)
-    return Skellam(up(Fraction(float(reach.norm) * relative) ** 2))
+def _of_gaussian(sensitivity: RoundedReach, epsilon: Fraction, delta: Fraction) -> Skellam:
+    relative = _gaussian(float(epsilon), float(delta), sensitivity.dimension)
+    return Skellam(up(Fraction(float(sensitivity.norm) * relative) ** 2))
 
 
 KINDS: Mapping[str, Kind] = {
@@ -169,7 +169,7 @@ KINDS: Mapping[str, Kind] = {
     DiscreteLaplace.name: Kind(
         lambda epsilon, delta: PureDP(epsilon),
         lambda epsilon, delta, dimension: math.sqrt(2 * dimension) / epsilon,
-        lambda reach, epsilon, delta: DiscreteLaplace(up(reach.largest_sum / epsilon)),
+        lambda sensitivity, epsilon, delta: DiscreteLaplace(up(sensitivity.largest_sum / epsilon)),
     ),
 }
 
@@ -186,13 +186,13 @@ WRAPS = Fraction(1, 1024)  # of p: what wrapping may take of it, in all batches 
 class LinearRelease:
     """A mechanism, for every batch, with its certificate. Raises MismatchError if it is of another.
 
-    wraps: what the probability that a sum wraps in some batch, in some coordinate, is at most.
+    overflows: above the probability that a sum overflows in some batch, in some coordinate.
     """
 
     contribution: Contribution
     noise: Noise
     claim: Guarantee
-    wraps: Fraction
+    overflows: Fraction
     certificate: Certificate
 
     def __attrs_post_init__(self) -> None:
@@ -225,8 +225,8 @@ class LinearRelease:
 
 def released(contribution: Contribution, noise: Noise) -> VectorNoise:
     """What the sum of a batch reveals."""
-    reach = RoundedReach(contribution.scale, contribution.size, "stochastic")
-    return VectorNoise(noise, reach, contribution.modulus, "add-remove")
+    sensitivity = RoundedReach(contribution.scale, contribution.size, "stochastic")
+    return VectorNoise(noise, sensitivity, contribution.modulus, "add-remove")
 
 
 def certified_release(setting: LinearSetting) -> LinearRelease:
@@ -243,12 +243,16 @@ def certified_release(setting: LinearSetting) -> LinearRelease:
     scale = 1 << max(4, math.ceil(math.log2(wanted / relative)))
     noise = kind.first(RoundedReach(scale, size, "stochastic"), epsilon, setting.delta)
     for _ in range(_TRIES):
-        contribution, wraps = _wide_enough(setting, scale, noise)
+        contribution, overflows = _wide_enough(setting, scale, noise)
         mechanism = released(contribution, noise)
         upper = _upper(mechanism, claim)
         if upper <= epsilon:
             return LinearRelease(
-                contribution, noise, claim, wraps, _certificate(mechanism, claim, Fraction(upper))
+                contribution,
+                noise,
+                claim,
+                overflows,
+                _certificate(mechanism, claim, Fraction(upper)),
             )
         noise = more(noise, _STEP)
     raise NotVerifiedError(
@@ -277,14 +281,14 @@ def _wide_enough(setting: LinearSetting, scale: int, noise: Noise) -> tuple[Cont
     """As few bits as let a sum wrap in some batch with probability at most `WRAPS` p."""
     for bits in range((_largest(setting) * scale).bit_length() + 1, MOST_BITS + 1):
         contribution = Contribution(setting.dimension, scale, bits)
-        wraps = wraps_of(setting, contribution, noise)
-        if wraps <= WRAPS * setting.confidence:
-            return contribution, wraps
+        overflows = wraps_of(setting, contribution, noise)
+        if overflows <= WRAPS * setting.confidence:
+            return contribution, overflows
     raise ParameterError(f"horizon must be smaller: sums need more than {MOST_BITS} bits")
 
 
 def wraps_of(setting: LinearSetting, contribution: Contribution, noise: Noise) -> Fraction:
-    """With at most which probability some coordinate of some batch's sum wraps."""
+    """With at most which probability some coordinate of some batch's sum overflows."""
     found = wrap_bound(contribution, noise, _largest(setting)) * len(setting.batches)
     return min(found, Fraction(1))
 
@@ -296,10 +300,10 @@ def _largest(setting: LinearSetting) -> int:
 
 
 def wrap_bound(contribution: Contribution, noise: Noise, users: int) -> Fraction:
-    """With at most which probability some coordinate of a batch's sum wraps.
+    """With at most which probability some coordinate of a batch's sum overflows.
 
     Every coordinate of g phi lies in [-g, g], and so does what it is rounded to, as g is whole. So
-    the sum wraps only where |Z_j| >= R = 2^(bits-1) - n g for the noise Z_j of one of D
+    the sum overflows only where |Z_j| >= R = 2^(bits-1) - n g for the noise Z_j of one of D
     coordinates: with probability at most 2 D e^(K(t) - t R), at any t > 0 (Chernoff).
     """
     room = contribution.modulus // 2 - users * contribution.scale

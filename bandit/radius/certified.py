@@ -74,13 +74,13 @@ class CertifiedRadius:
              for those that come too soon after another to be worth a share (`looks`)
     failure  encloses the bound that is proved (the probability itself is at most its upper end)
     shares   what each batch contributes to it, at most
-    wraps    of that, what is due to sums that are decoded wrongly
+    overflows    of that, what is due to sums that are decoded wrongly
     """
 
     table: NDArray[np.float64]
     failure: Enclosure
     shares: tuple[Enclosure, ...]
-    wraps: tuple[Enclosure, ...]
+    overflows: tuple[Enclosure, ...]
 
 
 @lru_cache(maxsize=64)
@@ -112,8 +112,10 @@ def certified_radius(plan: RadiusPlan) -> CertifiedRadius:
     else:
         raise ArithmeticError(f"the radii fail with probability {failure}, above {plan.confidence}")
     table.flags.writeable = False  # it is shared with whoever asks for the same plan again
-    wraps = (_wrap(plan, b) if b in numbers else arb(0) for b in range(1, len(plan.batches) + 1))
-    return CertifiedRadius(table, failure, shares, tuple(map(enclose, wraps)))
+    overflows = (
+        _wrap(plan, b) if b in numbers else arb(0) for b in range(1, len(plan.batches) + 1)
+    )
+    return CertifiedRadius(table, failure, shares, tuple(map(enclose, overflows)))
 
 
 def _failure(

@@ -152,9 +152,9 @@ def index(looks: Sequence[Look], confidence: Fraction, plain: bool = False) -> I
         raise ParameterError("precisions must be the same in all batches for sums that add up")
     precision = grids.pop()
     with working_precision(BITS):
-        wraps = [overflow_chances(look) for look in looks]
-        above = enclose(sum((high for _, high in wraps), arb(0)))
-        wrong = enclose(sum((low + high for low, high in wraps), arb(0)))
+        overflows = [overflow_chances(look) for look in looks]
+        above = enclose(sum((high for _, high in overflows), arb(0)))
+        wrong = enclose(sum((low + high for low, high in overflows), arb(0)))
     left = confidence - Fraction(above.upper)
     if left <= 0:
         raise ParameterError(

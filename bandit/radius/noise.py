@@ -208,13 +208,13 @@ def _difference(laws: tuple[Law, ...]) -> Callable[[int], arb]:
     return summed.at_least
 
 
-def _tabulated(summed: _Sum, reach: int) -> Callable[[int], arb]:
-    """G from the probabilities themselves, added up from `reach` down; farther out as `_Sum`."""
-    table = [summed.at_least(reach)]
-    for mass in reversed(summed.laws[0].balls(0, reach - 1)):
+def _tabulated(summed: _Sum, end: int) -> Callable[[int], arb]:
+    """G from the probabilities themselves, added up from `end` down; farther out as `_Sum`."""
+    table = [summed.at_least(end)]
+    for mass in reversed(summed.laws[0].balls(0, end - 1)):
         table.append(table[-1] + mass)
     table.reverse()
-    return lambda t: table[t] if t <= reach else summed.at_least(t)
+    return lambda t: table[t] if t <= end else summed.at_least(t)
 
 
 def _deviation(laws: tuple[Law, ...]) -> float:

@@ -140,7 +140,7 @@ def test_failures_add_up_to_p(setting, release, monkeypatch):
     monkeypatch.setattr(module, "error_bound", bound)
     found = radius(setting, release)
     assert len(spent) == 2 * len(setting.batches)
-    assert sum(spent) + found.rewards + release.wraps == setting.confidence == found.failure
+    assert sum(spent) + found.rewards + release.overflows == setting.confidence == found.failure
 
 
 def test_sums_in_floats_are_within_what_is_counted_for_them():

@@ -107,7 +107,7 @@ def test_the_table_and_its_parts():
     total = sum(Fraction(share.upper) for share in radius.shares)
     assert Fraction(radius.failure.lower) <= total
     assert total <= made.confidence
-    assert all(w.at_most(s.upper) for w, s in zip(radius.wraps, radius.shares, strict=True))
+    assert all(w.at_most(s.upper) for w, s in zip(radius.overflows, radius.shares, strict=True))
     paper = paper_radius(made, [discrete_laplace_scale(Fraction("0.1"))] * len(made.batches))
     useful = table[:, 10] < 0.5
     assert np.all(table[useful, 2:] < 0.45 * paper[useful, 2:])
@@ -160,11 +160,11 @@ def test_a_threshold_on_a_whole_number_counts_as_reached():
 def test_wrong_decoding_is_charged():
     made = plan("0.5")
     without = plan("0.5", decodings=())
-    wraps = certified_radius(made).wraps
+    overflows = certified_radius(made).overflows
     law, decoding = made.noises[-1], made.decodings[-1]
     expected = law.sf(decoding.accuracy)  # 2 arms complete the last batch: twice
     assert made.most_active(len(made.batches)) == 2
-    assert float(wraps[-1].upper) == pytest.approx(2 * float(expected.upper))
+    assert float(overflows[-1].upper) == pytest.approx(2 * float(expected.upper))
     table = certified_radius(without).table
     more = certified_failure(made, table)
     assert more.greater_than(certified_failure(without, table).upper) is True
