@@ -180,10 +180,12 @@ class Decision:
 class Largest:
     """The arm of the largest score, the first of several; before, those that have none yet.
 
-    It keeps nothing: scores, runs x arms, follow from what was released.
+    It keeps nothing: scores, runs x arms, follow from what was released. waits: do runs wait for
+    others with a batch of their size? Not worth it where sizes are many.
     """
 
     score: Callable[[State], Floats]
+    waits: bool = True
 
     def next_batch(self, state: State) -> NDArray[Any]:
         """The arm of the largest score."""

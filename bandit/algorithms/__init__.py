@@ -291,6 +291,7 @@ KL_UCB = evolve(
     name="kl-ucb",
     source="KL-UCB with log t, nearly every round (Garivier and Cappé, COLT 2011), without privacy",
     schedule=releases.by_twentieths,
+    rule=OwnPolicy(lambda setting, runs: Largest(klucb_index, waits=False)),
 )
 
 ALGORITHMS = (
