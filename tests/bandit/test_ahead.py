@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
+from small_bandits import unproved
 
-from exactdp import Enclosure
 from exactdp.bandit.algorithms import DIST_DP_KLUCB_DOUBLING, KL_UCB_DOUBLING
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.rewards import Bernoulli
-from exactdp.bandit.evidence import Audited
 from exactdp.bandit.instances import easy
 from exactdp.bandit.plan import prepare
 from exactdp.bandit.run import Config, run
@@ -18,10 +17,6 @@ from exactdp.bandit.transcript import write_transcript
 from exactdp.bandit.transcript_check import check_transcript
 
 COINS = Environment("coins", tuple(map(Bernoulli, ("0.3", "0.6", "0.55", "0.5"))))
-
-
-def unproved(protocol, demand):
-    return Audited(protocol, demand, Enclosure.exactly(0))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import stats
+from small_bandits import coins
 
 from exactdp import time_limit
 from exactdp.bandit.algorithms import (
@@ -14,17 +15,12 @@ from exactdp.bandit.algorithms import (
     KL_UCB_DOUBLING,
     SE,
 )
-from exactdp.bandit.environments.environment import Environment, drawn_instance
-from exactdp.bandit.environments.rewards import Bernoulli
+from exactdp.bandit.environments.environment import drawn_instance
 from exactdp.bandit.instances import Fixed
 from exactdp.bandit.plan import Radius, prepare
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.yardsticks import _Elimination, _Indexed, expected_regret, yardsticks
-
-
-def coins(*means):
-    return Environment("coins", tuple(map(Bernoulli, means)))
 
 
 @pytest.mark.quick_cases(5)

@@ -4,8 +4,9 @@ from functools import cache
 
 import numpy as np
 import pytest
+from small_bandits import coins, unproved
 
-from exactdp import Enclosure, ParameterError
+from exactdp import ParameterError
 from exactdp.bandit.algorithms import (
     ALGORITHMS,
     DIST_CDP_LUCB,
@@ -14,9 +15,6 @@ from exactdp.bandit.algorithms import (
     DP_KLUCB,
 )
 from exactdp.bandit.algorithms.algorithm import LargestIndex
-from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.rewards import Bernoulli
-from exactdp.bandit.evidence import Audited
 from exactdp.bandit.instances import Fixed
 from exactdp.bandit.plan import prepare, schedule
 from exactdp.bandit.run import Config, run
@@ -26,15 +24,6 @@ from exactdp.bandit.source import Simulated
 from exactdp.protocols import Trust
 
 INDEXED = [each for each in ALGORITHMS if isinstance(each.rule, LargestIndex)]
-
-
-def coins(*means):
-    return Environment("coins", tuple(map(Bernoulli, means)))
-
-
-def unproved(protocol, demand):
-    """Evidence in name only: what is tested here are decisions."""
-    return Audited(protocol, demand, Enclosure.exactly(0))
 
 
 @cache

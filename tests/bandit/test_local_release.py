@@ -6,10 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import stats
+from small_bandits import coins
 
 from exactdp import ParameterError
 from exactdp.bandit.algorithms import HALVINGS, named
-from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.rewards import Bernoulli, RewardTable
 from exactdp.bandit.identification.identify import identify, ready
 from exactdp.bandit.instances import Fixed
@@ -19,10 +19,6 @@ from exactdp.bandit.run import Config
 from exactdp.bandit.setting import Setting
 
 LOCAL = named("local-lucb")
-
-
-def coins(*means):
-    return Environment("coins", tuple(map(Bernoulli, means)))
 
 
 @pytest.mark.parametrize("law", [Bernoulli("0.3"), RewardTable([0, "0.6"], ["0.5", "0.5"])])

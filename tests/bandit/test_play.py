@@ -4,11 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from small_bandits import coins
 
 from exactdp import ParameterError
 from exactdp.bandit.algorithms import DIST_DP_SE, SE, VB_SDP_AE
-from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.rewards import Bernoulli
 from exactdp.bandit.plan import prepare
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.simulation import play
@@ -27,10 +26,6 @@ class Scripted:
             modulus = getattr(getattr(release, "protocol", None), "modulus", None)
             values += [value if modulus is None else value % modulus] * count
         return np.array(values)
-
-
-def coins(*means):
-    return Environment("coins", tuple(Bernoulli(mean) for mean in means))
 
 
 def by_hand(means, horizon, radius):

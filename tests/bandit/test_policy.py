@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_bandits import coins, unproved
 
-from exactdp import Enclosure, ParameterError
+from exactdp import ParameterError
 from exactdp.bandit import Decision, policies
 from exactdp.bandit.algorithms import (
     DIST_ADAP_KLUCB,
@@ -20,9 +21,6 @@ from exactdp.bandit.algorithms import (
     DP_SE,
     KL_UCB_DOUBLING,
 )
-from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.rewards import Bernoulli
-from exactdp.bandit.evidence import Audited
 from exactdp.bandit.instances import Fixed, easy
 from exactdp.bandit.lower_bound import Barrier, hardness
 from exactdp.bandit.plan import prepare
@@ -38,16 +36,7 @@ HORIZON = 4000
 SETTING = Setting(3, HORIZON, "0.8", confidence="1e-3")
 
 
-def coins(*means):
-    return Environment("coins", tuple(map(Bernoulli, means)))
-
-
 PLACE = coins("0.3", "0.6", "0.55")
-
-
-def unproved(protocol, demand):
-    """Evidence in name only: what is tested here are decisions."""
-    return Audited(protocol, demand, Enclosure.exactly(0))
 
 
 class Told:

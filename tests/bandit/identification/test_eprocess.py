@@ -7,19 +7,14 @@ import numpy as np
 import pytest
 from attrs import evolve
 from scipy import special
+from small_bandits import unproved
 
 from exactdp import Enclosure, ParameterError
 from exactdp.bandit.algorithms import DIST_DP_LUCB, IDENTIFIERS, LUCB
-from exactdp.bandit.evidence import Audited
 from exactdp.bandit.identification.eprocess import e_process
 from exactdp.bandit.plan import prepare
 from exactdp.bandit.setting import Setting
 from exactdp.mechanisms.laws import DiscreteGaussian, Skellam
-
-
-def unproved(protocol, demand):
-    """Evidence in name only: what is tested here are decisions."""
-    return Audited(protocol, demand, Enclosure.exactly(0))
 
 
 def made(algorithm=DIST_DP_LUCB, arms=3, most="1e6", epsilon="0.5", **options):

@@ -4,12 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from small_bandits import coins, unproved
 
-from exactdp import Enclosure
 from exactdp.bandit.algorithms import HALVINGS
-from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.rewards import Bernoulli
-from exactdp.bandit.evidence import Audited
 from exactdp.bandit.identification.halving_error import halving_error
 from exactdp.bandit.identification.identify import identify, ready
 from exactdp.bandit.instances import Fixed
@@ -17,15 +14,6 @@ from exactdp.bandit.run import Config
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.simulation import play, policy_of
 from exactdp.bandit.source import Simulated
-
-
-def coins(*means):
-    return Environment("coins", tuple(map(Bernoulli, means)))
-
-
-def unproved(protocol, demand):
-    """Evidence in name only: what is tested here are decisions."""
-    return Audited(protocol, demand, Enclosure.exactly(0))
 
 
 def prepared_for(algorithm, arms, budget, epsilon="0.5"):

@@ -2,27 +2,15 @@
 
 import numpy as np
 import pytest
+from small_bandits import coins, unproved
 
-from exactdp import Enclosure
 from exactdp.bandit.algorithms import DIST_DP_LUCB, IDENTIFIERS
-from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.rewards import Bernoulli
-from exactdp.bandit.evidence import Audited
 from exactdp.bandit.identification.eprocess import e_process
 from exactdp.bandit.identification.identify import UntilSure
 from exactdp.bandit.plan import prepare
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.simulation import play
 from exactdp.bandit.source import Simulated
-
-
-def coins(*means):
-    return Environment("coins", tuple(map(Bernoulli, means)))
-
-
-def unproved(protocol, demand):
-    """Evidence in name only: what is tested here are decisions."""
-    return Audited(protocol, demand, Enclosure.exactly(0))
 
 
 def play_until_sure(plan, process, environment, runs, source):

@@ -2,21 +2,15 @@
 
 import numpy as np
 import pytest
+from small_bandits import unproved
 
-from exactdp import Enclosure
 from exactdp.bandit.algorithms import DIST_DP_LUCB, LUCB
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.rewards import Bernoulli
-from exactdp.bandit.evidence import Audited
 from exactdp.bandit.identification.identify import identify, ready
 from exactdp.bandit.instances import Fixed, easy
 from exactdp.bandit.run import Config, environments
 from exactdp.bandit.setting import Setting
-
-
-def unproved(protocol, demand):
-    """Evidence in name only: what is tested here are decisions."""
-    return Audited(protocol, demand, Enclosure.exactly(0))
 
 
 def config(*means, most="1e5", **options):

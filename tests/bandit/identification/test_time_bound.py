@@ -2,25 +2,13 @@
 
 import numpy as np
 import pytest
+from small_bandits import coins, unproved
 
-from exactdp import Enclosure
 from exactdp.bandit.algorithms import named
-from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.rewards import Bernoulli
-from exactdp.bandit.evidence import Audited
 from exactdp.bandit.identification.identify import identify, ready
 from exactdp.bandit.instances import Fixed
 from exactdp.bandit.run import Config
 from exactdp.bandit.setting import Setting
-
-
-def coins(*means):
-    return Environment("coins", tuple(map(Bernoulli, means)))
-
-
-def unproved(protocol, demand):
-    """Evidence in name only: what is tested here are decisions."""
-    return Audited(protocol, demand, Enclosure.exactly(0))
 
 
 def config(name, means, most="1e6", **options):
