@@ -216,8 +216,10 @@ def _radii(
 
 
 def wider_than_certified(plan: Plan) -> float:
-    """The paper's radius by the certified one, of the first batch that may eliminate by the paper's
-    or the last one; 1 where there is no radius or none that could be certified instead."""
+    """The paper's radius by the certified one, the median of all batches of two arms.
+
+    1 where there is no radius, or none that could be certified instead.
+    """
     rule = plan.algorithm.rule
     if not isinstance(rule, Elimination) or rule.adaptive or plan.radius is Radius.CERTIFIED:
         return 1.0

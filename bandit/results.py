@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..common.content_cache import ContentCache
 from ..exact.number import located
 from .plan import Plan
+from .policy import Whole
 
 VERSION = 6  # of the numbers that a configuration gives: to be raised when these change
 
@@ -169,28 +170,13 @@ class RegretCurve:
         self._rounds = [np.zeros((runs, 1), dtype=np.int64)]
         self._regret = [np.zeros((runs, 1))]
 
-    def add(self, pulled: NDArray[np.int64]) -> None:
-        """So many further pulls of each arm (runs x arms), one arm after the other."""
-        self._rounds.append(self._rounds[-1][:, -1:] + np.cumsum(pulled, axis=1))
-        self._regret.append(self._regret[-1][:, -1:] + np.cumsum(pulled * self._gaps, axis=1))
-
-    def add_each(
-        self, rows: NDArray[np.int64], arms: NDArray[np.int64], users: NDArray[np.int64]
-    ) -> None:
+    def add(self, rows: Whole, arms: Whole, users: Whole) -> None:
         """In these runs so many further pulls of each of these arms (runs x arms), in order."""
         pulled = np.zeros((len(self._gaps), users.shape[1]), dtype=np.int64)
         gained = np.zeros(pulled.shape)
         pulled[rows], gained[rows] = users, users * self._gaps[rows[:, None], arms]
         self._rounds.append(self._rounds[-1][:, -1:] + np.cumsum(pulled, axis=1))
         self._regret.append(self._regret[-1][:, -1:] + np.cumsum(gained, axis=1))
-
-    def add_one(self, rows: NDArray[np.int64], arms: NDArray[np.int64], users: Any) -> None:
-        """So many (one number or one a row) further pulls of one arm, in these runs only."""
-        rounds, regret = self._rounds[-1][:, -1:].copy(), self._regret[-1][:, -1:].copy()
-        rounds[rows, 0] += users
-        regret[rows, 0] += users * self._gaps[rows, arms]
-        self._rounds.append(rounds)
-        self._regret.append(regret)
 
     def at(self, rounds: NDArray[np.int64]) -> NDArray[np.float64]:
         """The regret of each run after each of these many rounds (runs x rounds)."""

@@ -246,7 +246,8 @@ class Simulation(Rounds):
             for key in chosen[[counts.argmax()]] if waits and len(chosen) else chosen:
                 self._release(due, fits[keys == key])
             if self.pulled is not None:
-                self.curve.add(self.pulled)
+                every = np.broadcast_to(np.arange(self.pulled.shape[1]), self.pulled.shape)
+                self.curve.add(np.arange(len(self.pulled)), every, self.pulled)
             going, self.pulled = going[fits], None
 
     def _play_many(self, policy: LargestBound) -> None:
@@ -286,7 +287,7 @@ class Simulation(Rounds):
             order, users = order[:, :width], (users * keep)[:, :width]
             self.pulls[rows, order] += users
             history.rounds[going] += users.sum(axis=1)
-            self.curve.add_each(going, order, users)
+            self.curve.add(going, order, users)
             self.released[going] += kept
             self._end(going[kept == 0])
             going, most = going[kept > 0], min(arms, max(_LEAST, 2 * width))
@@ -316,7 +317,8 @@ class Simulation(Rounds):
             self.pulled = np.zeros_like(self.pulls) if self.pulled is None else self.pulled
             self.pulled[runs] = users
         else:
-            self.curve.add_one(runs, arms, users)
+            each = np.broadcast_to(users, runs.shape)
+            self.curve.add(runs, arms[:, None], each[:, None])
 
     def _release(self, due: Due, rows: Whole) -> None:
         """Release the batch that these are due for, and tell the policy."""

@@ -155,7 +155,7 @@ def linear_environment(text: str, seed: ExactInput = 0) -> LinearEnvironment:
     seed: of theta*, and of which half of the data is public. Raises ParameterError for anything
     else, ImportError where the data's package is missing.
     """
-    from .tables import SETS, Classification, read_recorded
+    from .tables import SETS, classification, read_recorded
 
     if text.lower().endswith(".csv"):
         return read_recorded(text)
@@ -176,7 +176,7 @@ def linear_environment(text: str, seed: ExactInput = 0) -> LinearEnvironment:
         return UnitBall(**values, seed=seed)
     if name == "published":
         return Published(whole(values.get("dimension", 5), "dimension"))
-    return Classification(name, **values, seed=seed)
+    return classification(name, **values, seed=seed)
 
 
 RUNS = 50

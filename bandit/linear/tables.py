@@ -56,102 +56,6 @@ _LOADERS = {name: f"load_{name}" for name in SETS} | {"cancer": "load_breast_can
 Floats = NDArray[np.float64]
 
 
-@frozen(init=False, eq=False)
-class Classification:
-    """Say the class, of users who are rows of a data set. Raises ImportError without `data`."""
-
-    kind: str
-    components: int
-    seed: int
-    features: Floats = field(repr=False)  # (z, 1)/sqrt 2, of users' rows
-    labels: NDArray[np.intp] = field(repr=False)
-    arms: int
-    theta: None
-    diversity: None
-    chosen_diversity: None
-    norm: float
-
-    def __init__(
-        self,
-        kind: str,
-        components: ExactInput | None = None,
-        classes: ExactInput | None = None,
-        seed: ExactInput = 0,
-    ) -> None:
-        def put(name: str, value: object) -> None:
-            object.__setattr__(self, name, value)
-
-        usual = SETS[kind]
-        count = whole(usual[0] if components is None else components, "components", at_least=1)
-        put("kind", kind)
-        put("components", count)
-        put("seed", whole(seed, "seed", at_least=0, at_most=2**32 - 1))
-        rows, labels = getattr(bring("sklearn.datasets", "data"), _LOADERS[kind])(return_X_y=True)
-        arms = int(labels.max()) + 1
-        arms = whole(usual[1] if classes is None else classes, "classes", at_least=2, at_most=arms)
-        rows, labels = rows[labels < arms], labels[labels < arms]
-        most = min(rows.shape[1], MOST_DIMENSIONS // arms - 1)
-        if count > most:
-            raise ParameterError(f"components must be at most {most} of {kind}, got {count}")
-        order = np.random.default_rng(self.seed).permutation(len(rows))
-        public, users = np.split(order, [len(rows) // 2])
-        features = _features(rows, public, count)
-        put("features", features[users])
-        put("labels", labels[users])
-        put("arms", arms)
-        put("theta", None)
-        put("diversity", None)
-        put("chosen_diversity", None)
-        fitted = np.linalg.norm(_fit(features[public], labels[public], arms))
-        put("norm", math.ceil(10 * fitted) / 10)
-
-    @property
-    def name(self) -> str:
-        return f"{self.kind}:components={self.components},classes={self.arms}"
-
-    @property
-    def dimension(self) -> int:
-        return self.arms * (self.components + 1)
-
-    def draw(self, rng: np.random.Generator, users: int) -> tuple[Floats, Floats]:
-        rows = rng.integers(len(self.labels), size=users)
-        contexts = np.zeros((users, self.arms, self.arms, self.components + 1))
-        every = np.arange(self.arms)
-        contexts[:, every, every] = self.features[rows][:, None]
-        means = (self.labels[rows][:, None] == every).astype(np.float64)
-        return contexts.reshape(users, self.arms, self.dimension), means
-
-    def linear_regret(self) -> float:
-        """How often the least-squares fit to all users' rows says the wrong class of them."""
-        fit = _fit(self.features, self.labels, self.arms)
-        chosen = (self.features @ fit.T).argmax(axis=1)
-        return float(np.mean(chosen != self.labels))
-
-
-def _features(rows: Floats, public: NDArray[np.intp], components: int) -> Floats:
-    decomposition: Any = bring("sklearn.decomposition", "data")
-    mean, spread = rows[public].mean(axis=0), rows[public].std(axis=0)
-    scaled = (rows - mean) / np.where(spread > 0, spread, np.inf)
-    method = decomposition.PCA(components, svd_solver="full").fit(scaled[public])
-    found = method.transform(scaled)
-    found /= np.median(np.linalg.norm(found[public], axis=1))
-    found /= np.maximum(1.0, np.linalg.norm(found, axis=1))[:, None]
-    features: Floats = np.hstack([found, np.ones((len(found), 1))]) / np.sqrt(2)
-    return features
-
-
-def _fit(features: Floats, labels: NDArray[np.intp], arms: int) -> Floats:
-    """The least-squares theta of each class."""
-    signs = np.where(labels[:, None] == np.arange(arms), 1.0, -1.0)
-    found = np.linalg.lstsq(features, signs, rcond=None)[0]
-    return np.asarray(found.T, dtype=np.float64)
-
-
-MOST_NUMBERS = 1 << 24  # of all contexts: 128 MiB
-_MOST_ARMS = 1000
-_LONGEST = 1 + 1e-9  # a norm of 1, whatever floats make of it
-
-
 @frozen(eq=False)
 class Recorded:
     """Users drawn from a table, with replacement.
@@ -186,6 +90,62 @@ class Recorded:
         chosen = (self.contexts @ fit).argmax(axis=1)
         lost = self.means.max(axis=1) - self.means[np.arange(len(chosen)), chosen]
         return float(lost.mean())
+
+
+def classification(
+    kind: str,
+    components: ExactInput | None = None,
+    classes: ExactInput | None = None,
+    seed: ExactInput = 0,
+) -> Recorded:
+    """Say the class, of users who are rows of a data set. Raises ImportError without `data`."""
+    usual = SETS[kind]
+    count = whole(usual[0] if components is None else components, "components", at_least=1)
+    start = whole(seed, "seed", at_least=0, at_most=2**32 - 1)
+    rows, labels = getattr(bring("sklearn.datasets", "data"), _LOADERS[kind])(return_X_y=True)
+    arms = int(labels.max()) + 1
+    arms = whole(usual[1] if classes is None else classes, "classes", at_least=2, at_most=arms)
+    rows, labels = rows[labels < arms], labels[labels < arms]
+    most = min(rows.shape[1], MOST_DIMENSIONS // arms - 1)
+    if count > most:
+        raise ParameterError(f"components must be at most {most} of {kind}, got {count}")
+    order = np.random.default_rng(start).permutation(len(rows))
+    public, users = np.split(order, [len(rows) // 2])
+    features = _features(rows, public, count)
+    every = np.arange(arms)
+    contexts = np.zeros((len(users), arms, arms, count + 1))
+    contexts[:, every, every] = features[users][:, None]
+    fitted = np.linalg.norm(_fit(features[public], labels[public], arms))
+    return Recorded(
+        f"{kind}:components={count},classes={arms}",
+        contexts.reshape(len(users), arms, -1),
+        (labels[users][:, None] == every).astype(np.float64),
+        math.ceil(10 * fitted) / 10,
+    )
+
+
+def _features(rows: Floats, public: NDArray[np.intp], components: int) -> Floats:
+    decomposition: Any = bring("sklearn.decomposition", "data")
+    mean, spread = rows[public].mean(axis=0), rows[public].std(axis=0)
+    scaled = (rows - mean) / np.where(spread > 0, spread, np.inf)
+    method = decomposition.PCA(components, svd_solver="full").fit(scaled[public])
+    found = method.transform(scaled)
+    found /= np.median(np.linalg.norm(found[public], axis=1))
+    found /= np.maximum(1.0, np.linalg.norm(found, axis=1))[:, None]
+    features: Floats = np.hstack([found, np.ones((len(found), 1))]) / np.sqrt(2)
+    return features
+
+
+def _fit(features: Floats, labels: NDArray[np.intp], arms: int) -> Floats:
+    """The least-squares theta of each class."""
+    signs = np.where(labels[:, None] == np.arange(arms), 1.0, -1.0)
+    found = np.linalg.lstsq(features, signs, rcond=None)[0]
+    return np.asarray(found.T, dtype=np.float64)
+
+
+MOST_NUMBERS = 1 << 24  # of all contexts: 128 MiB
+_MOST_ARMS = 1000
+_LONGEST = 1 + 1e-9  # a norm of 1, whatever floats make of it
 
 
 def read_recorded(path: str | Path) -> Recorded:
