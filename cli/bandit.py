@@ -78,7 +78,7 @@ def run(
         str,
         option(
             "A",
-            "se eliminate arms, klucb and others play the largest index: "
+            "…-se and …-ae eliminate arms, the others play the largest index or score: "
             + ", ".join(
                 each.name + ("" if each.private else " (not private)") for each in ALGORITHMS
             ),

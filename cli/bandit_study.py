@@ -50,6 +50,7 @@ def study_command(
     quick: Annotated[
         bool, typer.Option("--quick", help="a preview: 5 runs of at most 1e5 rounds")
     ] = False,
+    seed: Annotated[str | None, option("S", "in place of the file's")] = None,
     parquet: Annotated[bool, typer.Option("--parquet", help="rows.parquet as well")] = False,
     seconds: ProofTime = "600",
 ) -> Result:
@@ -60,7 +61,7 @@ def study_command(
     """
     crew = _cores() if workers is None else whole(workers, "workers", at_least=1, at_most=1024)
     allowed = read_time(seconds)
-    cells = read_study(file, quick)
+    cells = read_study(file, quick, seed)
     check(cells)
     if not no_figures:
         load()  # before the work, not after it
@@ -93,6 +94,8 @@ def figures_command(
     quick: Annotated[bool, typer.Option("--quick", help="as of study")] = False,
     instances: Annotated[str, option("I", "drawn, or published")] = "drawn",
     workers: Annotated[str, option("N", "processes")] = "2",
+    seed: Annotated[str | None, option("S", "as of study")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="as study always does")] = False,
 ) -> Result:
     """The older spelling of `bandit study NAME`, once for each figure."""
     typer.echo("exactdp: bandit figures: now `bandit study figure2`, `figure3`, ...", err=True)
@@ -101,7 +104,7 @@ def figures_command(
     if instances == "published":
         names = ["published"]
     run = inspect.unwrap(study_command)
-    done = [run(each, out / each, workers=workers, quick=quick) for each in names]
+    done = [run(each, out / each, workers=workers, quick=quick, seed=seed) for each in names]
     return Result([each.data for each in done], chain.from_iterable(each.parts for each in done))
 
 

@@ -32,12 +32,13 @@ def packaged() -> list[str]:
     return sorted(path.stem for path in _PACKAGED.glob("*.toml"))
 
 
-def read_study(name: str | Path, quick: bool = False) -> list[Cell]:
+def read_study(name: str | Path, quick: bool = False, seed: str | None = None) -> list[Cell]:
     """All cells of a TOML file, its first list varying slowest: instances, arms, horizons, epsilon,
     algorithms.
 
     name: of a study that comes with the package, else of a file. quick: a preview, of few short
-    runs. Raises ParameterError, naming the file and the key, before anything is computed.
+    runs. seed: in place of the file's. Raises ParameterError, naming the file and the key, before
+    anything is computed.
     """
     import tomllib
 
@@ -67,8 +68,10 @@ def read_study(name: str | Path, quick: bool = False) -> list[Cell]:
             horizons = list(dict.fromkeys(short))
             algorithms = [each for each in algorithms if not _is_slow(each)]
         epsilons = [_number(each, "epsilon") for each in _listed(table, "epsilon", ["1"])]
-        runs, seed = (_number(table.get(key, usual), key) for key, usual in _COUNTS.items())
-        count, start, _ = read_counts(runs, seed, 1)
+        if seed is not None:
+            table["seed"] = seed
+        runs, first = (_number(table.get(key, usual), key) for key, usual in _COUNTS.items())
+        count, start, _ = read_counts(runs, first, 1)
         size = len(places) * len(horizons) * len(epsilons) * len(algorithms)
         if size > _MOST:
             raise ParameterError(f"must have at most {_MOST} cells, got {size}")
