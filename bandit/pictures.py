@@ -33,6 +33,7 @@ _MARKERS = "osD^vxP*"
 _BOUND = {"color": "#707070", "linewidth": 1.4, "linestyle": (0, (1, 1.6))}
 _STUDY_KINDS, _KINDS = ("png", "svg"), ("png", "svg", "pdf")
 _DPI, _BAND = 160, 2  # standard errors
+_ROOM = 1.5  # above the curves, up to where the lower bound is drawn
 _SETTINGS = {
     "axes.titlesize": FONT + 0.5,
     "axes.labelsize": FONT,
@@ -133,8 +134,10 @@ def _drawn(
     inside = (0.004, below / size[1], 0.992, 1 - (below + _HEAD) / size[1])
     instance, arms, horizon = subject
     with canvas(size, _SETTINGS, rect=inside, wspace=0.03) as picture:
+        from matplotlib.ticker import LogLocator
+
         panels = picture.subplots(1, len(budgets), squeeze=False, sharey=True)[0]
-        keys = {}
+        keys, top = {}, max(point["mean"] for curve in curves for point in curve)
         for axes, budget in zip(panels, budgets, strict=True):
             for row, curve in zip(rows, curves, strict=True):
                 if row["epsilon"] in (budget, None):
@@ -144,10 +147,14 @@ def _drawn(
             if any(bounds):  # of those algorithms that may do best
                 rounds = np.array([point["round"] for point in curves[0]], dtype=float)
                 least = min(bound for bound in bounds if bound)
-                later = rounds >= np.e
-                axes.plot(rounds[later], (_bound(least, rounds) / rounds)[later], **_BOUND)
+                average = _bound(least, rounds) / rounds
+                near = (rounds >= np.e) & (average <= _ROOM * top)
+                axes.plot(rounds[near], average[near], **_BOUND)
             axes.set_xscale("log")
             axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.yaxis.set_major_formatter("{x:g}")
+            axes.yaxis.set_minor_formatter("")
             axes.set_title("" if budget is None else f"ε = {budget}", loc="left")
             axes.set_xlabel("rounds")
         panels[0].set_ylabel("time-average regret")
