@@ -26,7 +26,6 @@ from exactdp.cli.parts import at_most
 from exactdp.cli.render import show
 from exactdp.common.content_cache import default_cache
 from exactdp.common.table import Bar, Table
-from exactdp.common.table import Cell as TableCell
 from exactdp.exact import ParameterError, decimal_text
 from exactdp.verify.certificate import Certificate
 
@@ -51,8 +50,7 @@ def bandit(out: Console) -> None:
     certified = cells[1].config
     plan = certified.plan()
     _verified(out, plan)
-    one = run(certified, 1, plan=plan, transcript=True)
-    _eliminated(out, one.lines)
+    _eliminated(out, run(certified, 1, plan=plan, transcript=True).lines)
     _regret(out, done)
     _private(out, plan)
     try:
@@ -66,11 +64,9 @@ def bandit(out: Console) -> None:
 def _cells(ratings: Fixed) -> list[Cell]:
     """One algorithm, with the paper's radius and with the certified one."""
     setting = Setting(ratings.arms, _HORIZON, _EPSILON)
-    radii = {"the paper's": Radius.PAPER, "certified": Radius.CERTIFIED}
-    return [
-        Cell(Config(DIST_DP_SE, setting, ratings, radius), _RUNS, 0, name)
-        for name, radius in radii.items()
-    ]
+    paper = Config(DIST_DP_SE, setting, ratings)
+    certified = Config(DIST_DP_SE, setting, ratings, Radius.CERTIFIED)
+    return [Cell(paper, _RUNS, 0, "the paper's"), Cell(certified, _RUNS, 0, "certified")]
 
 
 def _verified(out: Console, plan: Plan) -> None:
@@ -78,8 +74,7 @@ def _verified(out: Console, plan: Plan) -> None:
     certificates = [each for each in held if isinstance(each, Certificate)]
     with output.working("checking certificates"):
         valid = sum(each.check().valid for each in certificates)
-    users = [release.users for release, _ in plan.releases()]
-    setting = plan.setting
+    users, setting = [release.users for release, _ in plan.releases()], plan.setting
     show(
         {
             "ratings": f"fair: 6,366 real ratings in {setting.arms} clusters, each an arm",
@@ -98,7 +93,7 @@ def _verified(out: Console, plan: Plan) -> None:
 
 def _eliminated(out: Console, lines: Sequence[Mapping[str, Any]]) -> None:
     """Batch by batch, in one run: who takes part, and who leaves."""
-    rows: list[tuple[TableCell, ...]] = []
+    rows: list[tuple[str | Bar, ...]] = []
     total = 0
     batches = (line for line in lines if "batch" in line)
     for number, group in groupby(batches, key=lambda line: int(line["batch"])):
