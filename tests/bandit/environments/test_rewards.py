@@ -1,10 +1,12 @@
+""""""
+
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from exactdp import ParameterError
-from exactdp.bandit.environments.rewards import Bernoulli, RewardTable, drawn_sums
+from exactdp.bandit.environments.rewards import Bernoulli, Cells, RewardTable, check_sum, drawn_sums
 
 TABLE = RewardTable(("0", "1/3", "0.75", 1), ("0.1", "0.2", "0.3", "0.4"))
 
@@ -72,3 +74,27 @@ def test_coins(probability: str, conforms, convolved) -> None:
     assert np.all(Bernoulli(0).encoded(3).sums(np.random.default_rng(7), 9, 10) == 0)
     with pytest.raises(ParameterError, match=r"2\^63"):
         coin.sums(np.random.default_rng(8), 1 << 40, 1 << 30, 1)
+
+
+def cells() -> Cells:
+    return Cells(np.array([0, 1, 3, 4]), np.array([0.5, 0.2, 0.25, 0.05]))
+
+
+def test_sums_conform_to_the_convolution(conforms, convolved) -> None:
+    pmf = np.array([0.5, 0.2, 0.0, 0.25, 0.05])
+    for count in (1, 2, 5):
+        found = cells().sums(np.random.default_rng(count), count, 20_000)
+        assert found.dtype == np.int64
+        assert conforms(found, convolved(pmf, count))
+        assert not conforms(np.minimum(found + 1, 4 * count), convolved(pmf, count))
+
+
+def test_limits() -> None:
+    check_sum(1 << 30, 1 << 32)
+    with pytest.raises(ParameterError, match=r"count \* precision must be below 2\^63"):
+        check_sum(1 << 31, 1 << 32)
+    with pytest.raises(ParameterError, match="count must be at least 0, got -1"):
+        check_sum(-1, 1)
+    largest = Cells(np.array([0, 1 << 33]), np.array([0.5, 0.5]))
+    with pytest.raises(ParameterError, match=r"2\^63"):
+        largest.sums(np.random.default_rng(0), 1 << 30, 1)
