@@ -9,7 +9,7 @@ and by which radius arms leave, or by which bounds the next arm is chosen. Then
   the schedule uses; what had only been audited is audited again;
 - every line shows that protocol and that radius;
 - estimates follow from the released values, decisions from the estimates, and who is active in a
-  batch from the decisions before it; the horizon is kept, and the pulls add up (`replay`);
+  batch from the decisions before it; the horizon is kept, and the pulls add up (`Replay`);
 - no line has a field too many or too few, all runs are there, and together they have the digest
   that the header names; each run's chain is that of the header and of the run's lines.
 

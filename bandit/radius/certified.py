@@ -11,7 +11,7 @@ the estimate of some other active arm a exceeds its own by more than 2 beta(b, A
 aside: then D > 2 beta n g for the difference D of the two noisy sums in units of 1/g. D is a whole
 number, so that D >= k for k = floor(2 beta n g) + 1, and `exceedance` bounds that for each of the
 A_b - 1 arms, since their means are not above that of a* (randomized rounding keeps means and
-independence); more sharply `bits`, where what is encoded is 0 or 1. Decoding mod m can only add
+independence); more sharply where what is encoded is 0 or 1. Decoding mod m can only add
 to this where the sum of an arm a is read too large, or that of a* too small: the one needs
 noise < -tau, as rewards are not negative, the other noise > m - 1 - tau - n g, as they are at most
 g each; n g <= m - 1 - tau. So

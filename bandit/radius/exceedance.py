@@ -226,7 +226,7 @@ class Comparison:
     tails: Tails
     rewards: StopLoss
     breaks: tuple[int, ...]  # the nodes, then breaks beyond them
-    bits: Envelope | None  # where the rewards are encoded as bits: see `bits`
+    bits: Envelope | None  # where the rewards are encoded as bits: see the third part above
 
     def ball(self, k: int) -> arb:
         """Bound P(D >= k), k >= 1 a whole number, from above."""
