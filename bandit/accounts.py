@@ -22,9 +22,9 @@ from attrs import frozen
 
 from ..exact.number import ParameterError
 from .evidence import plain_release
-from .phase import Phase
-from .played import Permit
-from .prepare import Prepared
+from .plan import Plan
+from .release import Batch
+from .simulation import Permit
 
 if TYPE_CHECKING:
     from ..ledger import Ledger
@@ -44,14 +44,13 @@ class Accounts:
 
         return Ledger.open(self.url)
 
-    def admit(self, prepared: Prepared) -> None:
+    def admit(self, plan: Plan) -> None:
         """Raise ParameterError where releases are not proved, or a batch has too few users."""
-        if prepared.algorithm.demand is None:
+        if plan.algorithm.demand is None:
             raise ParameterError(
-                f"--ledger: no release of {prepared.algorithm.name} is proved, so that none has a "
-                "cost"
+                f"--ledger: no release of {plan.algorithm.name} is proved, so that none has a cost"
             )
-        largest = max((phase.users for phase in prepared.phases.values()), default=1)
+        largest = max((batch.users for batch in plan.batches.values()), default=1)
         if self.users < largest:
             raise ParameterError(
                 f"users must be at least {largest}, the largest batch, in which everyone takes "
@@ -62,21 +61,23 @@ class Accounts:
         """Which ledger and users these are."""
         return {"ledger": ledger.opening(), "users": self.users, "prefix": self.prefix}
 
-    def permit(self, ledger: Ledger, prepared: Prepared, about: Mapping[str, Any]) -> Permit:
-        """What charges the users of a release. about: what is run, for the key."""
-        demand = prepared.algorithm.demand
+    def permit(
+        self, ledger: Ledger, plan: Plan, about: Mapping[str, Any], start: int = 0
+    ) -> Permit:
+        """What charges the users of a release. about: what is run, for the key. start: run 0."""
+        demand = plan.algorithm.demand
         assert demand is not None
-        wanted = demand(prepared.setting)
+        wanted = demand(plan.setting)
         whole = {**about, "users": self.users, "once": secrets.token_hex(16)}
         name = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:32]
 
-        def charge(run: int, phase: Phase, arm: int, first: int) -> None:
-            assert phase.release.protocol is not None
-            rounds = range(first, first + phase.users)
+        def charge(run: int, batch: Batch, arm: int, first: int) -> None:
+            assert batch.release.protocol is not None
+            rounds = range(first, first + batch.users)
             ledger.charge(
-                plain_release(phase.release.protocol, wanted),
+                plain_release(batch.release.protocol, wanted),
                 [f"{self.prefix}{each % self.users}" for each in rounds],
-                f"bandit {name}, run {run}, batch {phase.number}, arm {arm}",
+                f"bandit {name}, run {start + run}, batch {batch.number}, arm {arm}",
             )
 
         return charge

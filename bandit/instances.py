@@ -82,13 +82,13 @@ class Fixed:
 
 
 @frozen
-class Listed:
+class InTurn:
     """Run r takes place in the r-th of these, and after the last one in the first one again.
 
     name: for tables. given: the instances, of equally many arms.
 
     >>> from exactdp.bandit.environments.instance import instance
-    >>> two = Listed("two", (instance("coins:0.75,0.25"), instance("coins:0.5,0.25")))
+    >>> two = InTurn("two", (instance("coins:0.75,0.25"), instance("coins:0.5,0.25")))
     >>> two.environment(np.random.SeedSequence(0), run=3).arms[0].mean
     0.5
     """
@@ -107,7 +107,7 @@ class Listed:
         return self.given[run % len(self.given)]
 
 
-Instances: TypeAlias = Drawn | Fixed | Listed
+Instances: TypeAlias = Drawn | Fixed | InTurn
 
 
 def easy(arms: int = 10, sigma: Fraction | None = Fraction(DEFAULT_SIGMA)) -> Drawn:
@@ -134,7 +134,7 @@ def hard(arms: int = 10, sigma: Fraction | None = Fraction(DEFAULT_SIGMA)) -> Dr
     return Drawn("hard", arms, HARD, sigma)
 
 
-def published(hard: bool = False) -> Listed:
+def published(hard: bool = False) -> InTurn:
     """The 20 instances that the published experiments ran on, the easy or the hard ones.
 
     hard: the hard ones? Raises nothing.
@@ -149,4 +149,4 @@ def published(hard: bool = False) -> Listed:
         means = (width * uniform + (0.5 - width / 2)).tolist()
         return Environment(name, tuple(ClippedGaussian(mean) for mean in means))
 
-    return Listed(name, tuple(instance(run) for run in range(_PUBLISHED_RUNS)))
+    return InTurn(name, tuple(instance(run) for run in range(_PUBLISHED_RUNS)))

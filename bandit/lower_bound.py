@@ -31,8 +31,7 @@ from ..exact.enclosure import Enclosure
 from ..exact.number import ExactInput, ParameterError, ball, exact, whole
 from ..exact.precision import refine
 from .environments.environment import Environment
-from .environments.rewards import RewardLaw
-from .environments.table import Bernoulli, RewardTable
+from .environments.rewards import Bernoulli, RewardLaw, RewardTable
 
 
 class Barrier(Enum):

@@ -29,7 +29,7 @@ from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from .phase import Phase
+    from .release import Batch
     from .setting import Setting
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -135,7 +135,7 @@ class State:
 class ReleasedSums:
     """One batch of some runs, of one number and size, as it was released.
 
-    phase   its number, its users an arm, its release and what is proved of it
+    batch   its number, its users an arm, its release and what is proved of it
     arms    as the policy asked: one arm a run, or a mask runs x arms
     sums    the noisy sum of each of these, in units of 1/precision; 0 elsewhere in a mask
     totals  what estimates rest on, in these units: all batches, or where an algorithm forgets this
@@ -144,7 +144,7 @@ class ReleasedSums:
     ...     def next_batch(self, state):
     ...         return np.where(state.batches.sum(axis=1) == 0, 1, -1)
     ...     def observe(self, state, released):
-    ...         print(released.arms, released.phase.users, (released.sums == released.totals).all())
+    ...         print(released.arms, released.batch.users, (released.sums == released.totals).all())
     >>> from exactdp.bandit.algorithms import DP_KLUCB
     >>> from exactdp.bandit.instances import easy
     >>> from exactdp.bandit.run import Config, run
@@ -154,7 +154,7 @@ class ReleasedSums:
     [1 1 1 1 1] 21 True
     """
 
-    phase: Phase
+    batch: Batch
     arms: NDArray[Any]
     sums: NDArray[Any]
     totals: NDArray[Any]
@@ -180,10 +180,12 @@ class Decision:
 class Largest:
     """The arm of the largest score, the first of several; before, those that have none yet.
 
-    It keeps nothing: scores, runs x arms, follow from what was released.
+    It keeps nothing: scores, runs x arms, follow from what was released. waits: do runs wait for
+    others with a batch of their size? Not worth it where sizes are many.
     """
 
     score: Callable[[State], Floats]
+    waits: bool = True
 
     def next_batch(self, state: State) -> NDArray[Any]:
         """The arm of the largest score."""

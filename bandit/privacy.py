@@ -31,9 +31,8 @@ from ..exact.number import ExactInput, decimal_text, exact, whole
 from ..verify.guarantee import Guarantee, PureDP
 from ..verify.protocol import leaking
 from .evidence import Demand, plain_release, repeated_cost
-from .local_release import LocalRelease, local_release
-from .prepare import Prepared
-from .release import LaplaceRelease, Release
+from .plan import Plan
+from .release import LaplaceRelease, LocalRelease, Release
 
 _NOT_PRIVATE = "nothing is added to the rewards: not private"
 _CONTINUOUS = (
@@ -90,7 +89,7 @@ class Privacy:
 
 
 def privacy(
-    prepared: Prepared, batches: ExactInput | None = None, delta: ExactInput | None = None
+    plan: Plan, batches: ExactInput | None = None, delta: ExactInput | None = None
 ) -> Privacy:
     """What a user spends who takes part once, and one who takes part in so many batches.
 
@@ -98,14 +97,14 @@ def privacy(
     least epsilon of (epsilon, delta)-DP for all of them, by exact composition where one choice is
     proved to be the dearest, otherwise between the dearest one found and a bound of all (seconds).
     """
-    setting, demand = prepared.setting, prepared.algorithm.demand
-    releases = prepared.releases()
-    count = max((number for number, _ in prepared.phases), default=0)
+    setting, demand = plan.setting, plan.algorithm.demand
+    releases = plan.releases()
+    count = max((number for number, _ in plan.batches), default=0)
     count = count if batches is None else whole(batches, "batches", at_least=1, at_most=10**6)
     if demand is None:
-        if (local := local_release(prepared)) is not None:
+        if (local := plan.local) is not None:
             return _local(local, count, delta, batches is not None)
-        return _unproved(prepared, count)
+        return _unproved(plan, count)
     wanted = demand(setting)
     found = [(held.measured, release) for release, held in releases if held is not None]
     if not found or count == 0:
@@ -118,13 +117,13 @@ def privacy(
         once = once.maximum(cost)
     first = found[0][1]
     assert first.protocol is not None
-    choices = _choices(prepared, [release for _, release in found], wanted, count)
+    choices = _choices(plan, [release for _, release in found], wanted, count)
     level = None if delta is None else exact(delta, "delta", above=0, below=1)
     epsilon = None if level is None else choices.epsilon(level)
     together = _together(wanted.claim, choices.largest_sum(costs), count)
     if epsilon is not None and isinstance(wanted.claim, PureDP):
         epsilon = epsilon.intersection(Enclosure(Fraction(0), together.upper))
-    one_sum = None if batches is None else _one_sum(prepared, wanted, count)
+    one_sum = None if batches is None else _one_sum(plan, wanted, count)
     return Privacy(
         wanted.claim,
         first.protocol.trust.value,
@@ -139,11 +138,11 @@ def privacy(
     )
 
 
-def _one_sum(prepared: Prepared, demand: Demand, times: int) -> Enclosure | None:
+def _one_sum(plan: Plan, demand: Demand, times: int) -> Enclosure | None:
     """The most that so many places in one release cost; None where that takes too long."""
     found: Enclosure | None = None
     with suppress(OutOfTimeError):
-        for release, _ in prepared.releases():
+        for release, _ in plan.releases():
             assert release.protocol is not None
             cost = repeated_cost(release.protocol, demand, min(times, release.users))
             found = cost if found is None else found.maximum(cost)
@@ -151,16 +150,14 @@ def _one_sum(prepared: Prepared, demand: Demand, times: int) -> Enclosure | None
     return None
 
 
-def _choices(
-    prepared: Prepared, releases: Sequence[Release], demand: Demand, count: int
-) -> Choices:
+def _choices(plan: Plan, releases: Sequence[Release], demand: Demand, count: int) -> Choices:
     """All ways to take part in so many batches: of each number, once for each arm.
 
     The schedule is run as often as it takes for so many.
     """
     times = dict.fromkeys([release.users for release in releases], 0)
-    for _, users in {(number, phase.users) for (number, _), phase in prepared.phases.items()}:
-        times[users] += prepared.setting.arms
+    for _, users in {(number, batch.users) for (number, _), batch in plan.batches.items()}:
+        times[users] += plan.setting.arms
     runs = -(-count // sum(times.values()))
     offers = [
         Offer(
@@ -181,8 +178,8 @@ def _together(claim: Guarantee, largest: Enclosure, count: int) -> Enclosure:
     return Enclosure(Decimal(0), largest.upper)  # at most: rho and (epsilon, delta) of a sum
 
 
-def _unproved(prepared: Prepared, count: int) -> Privacy:
-    release = next((each for each, _ in prepared.releases()), None)
+def _unproved(plan: Plan, count: int) -> Privacy:
+    release = next((each for each, _ in plan.releases()), None)
     if not isinstance(release, LaplaceRelease):
         return Privacy(None, "nobody", "epsilon", None, count, None, None, None, _NOT_PRIVATE)
     epsilon = Enclosure.exactly(release.epsilon)

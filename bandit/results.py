@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from ..common.content_cache import ContentCache
 from ..exact.number import located
-from .prepare import Prepared
+from .plan import Plan
+from .policy import Whole
 
-VERSION = 5  # of the numbers that a configuration gives: to be raised when these change
+VERSION = 6  # of the numbers that a configuration gives: to be raised when these change
 
 
 @frozen
@@ -46,7 +47,8 @@ class Share:
     """Some consecutive runs, as they are kept on disk; one entry a run in each list.
 
     regret: after each of the checkpoints' rounds. eliminated: has every best arm left?
-    lines: the transcript's, if one is kept.
+    lines: the transcript's, if one is kept. answers: the arms that are found to be the best, -1
+    where none is; empty where nothing is asked.
     """
 
     first: int
@@ -55,6 +57,7 @@ class Share:
     eliminated: list[bool]
     batches: list[int]
     lines: list[dict[str, Any]]
+    answers: list[int]
 
     @staticmethod
     def from_json(data: Any) -> Share:
@@ -66,6 +69,7 @@ class Share:
             and _is_list(share.eliminated, lambda each: isinstance(each, bool))
             and _is_list(share.batches, _is_count)
             and _is_list(share.lines, lambda each: isinstance(each, dict))
+            and _is_list(share.answers, lambda each: type(each) is int)
         )
         if not ok:
             raise TypeError("not a share of runs")
@@ -90,29 +94,32 @@ class Results:
     regret      pseudo-regret after these many rounds, runs x checkpoints
     pulls       runs x arms
     eliminated  by run: has every best arm left?
-    batches     by run: how many were released
+    batches     by run: how many were released, of identification of all arms
+    answers     by run: as of `Share`
     """
 
-    prepared: Prepared
+    plan: Plan
     rounds: NDArray[np.int64]
     regret: NDArray[np.float64]
     pulls: NDArray[np.int64]
     eliminated: NDArray[np.bool_]
     batches: NDArray[np.int64]
     lines: Sequence[dict[str, Any]] = ()
+    answers: Sequence[int] = ()
 
     @staticmethod
-    def joined(prepared: Prepared, rounds: NDArray[np.int64], shares: Sequence[Share]) -> Results:
+    def joined(plan: Plan, rounds: NDArray[np.int64], shares: Sequence[Share]) -> Results:
         """All the shares together, in order."""
         ordered = sorted(shares, key=lambda share: share.first)
         return Results(
-            prepared,
+            plan,
             rounds,
             np.array([row for share in ordered for row in share.regret]),
             np.array([row for share in ordered for row in share.pulls], dtype=np.int64),
             np.array([gone for share in ordered for gone in share.eliminated], dtype=bool),
             np.array([count for share in ordered for count in share.batches], dtype=np.int64),
             [line for share in ordered for line in share.lines],
+            [arm for share in ordered for arm in share.answers],
         )
 
     @property
@@ -163,28 +170,13 @@ class RegretCurve:
         self._rounds = [np.zeros((runs, 1), dtype=np.int64)]
         self._regret = [np.zeros((runs, 1))]
 
-    def add(self, pulled: NDArray[np.int64]) -> None:
-        """So many further pulls of each arm (runs x arms), one arm after the other."""
-        self._rounds.append(self._rounds[-1][:, -1:] + np.cumsum(pulled, axis=1))
-        self._regret.append(self._regret[-1][:, -1:] + np.cumsum(pulled * self._gaps, axis=1))
-
-    def add_each(
-        self, rows: NDArray[np.int64], arms: NDArray[np.int64], users: NDArray[np.int64]
-    ) -> None:
+    def add(self, rows: Whole, arms: Whole, users: Whole) -> None:
         """In these runs so many further pulls of each of these arms (runs x arms), in order."""
         pulled = np.zeros((len(self._gaps), users.shape[1]), dtype=np.int64)
         gained = np.zeros(pulled.shape)
         pulled[rows], gained[rows] = users, users * self._gaps[rows[:, None], arms]
         self._rounds.append(self._rounds[-1][:, -1:] + np.cumsum(pulled, axis=1))
         self._regret.append(self._regret[-1][:, -1:] + np.cumsum(gained, axis=1))
-
-    def add_one(self, rows: NDArray[np.int64], arms: NDArray[np.int64], users: Any) -> None:
-        """So many (one number or one a row) further pulls of one arm, in these runs only."""
-        rounds, regret = self._rounds[-1][:, -1:].copy(), self._regret[-1][:, -1:].copy()
-        rounds[rows, 0] += users
-        regret[rows, 0] += users * self._gaps[rows, arms]
-        self._rounds.append(rounds)
-        self._regret.append(regret)
 
     def at(self, rounds: NDArray[np.int64]) -> NDArray[np.float64]:
         """The regret of each run after each of these many rounds (runs x rounds)."""

@@ -1,8 +1,8 @@
 """Runs of an algorithm: the same numbers whatever the number of workers.
 
-Runs are done in shares whose sizes are fixed by their place. The randomness of a share (and of the
-instance of a run) depends on the seed and its place only, so that neither the number of workers nor
-the order in which shares finish changes anything, and a finished share can be kept on disk
+Runs are done in shares whose sizes are fixed by their number. The randomness of a share (and of the
+instance of a run) depends on the seed and its number only, so that neither the number of workers
+nor the order in which shares finish changes anything, and a finished share can be kept on disk
 (`resume`). Where each run has an instance of its own, a share is played to its full size, whatever
 is asked of it: its runs do not depend on how many there are. So that this wastes little, the first
 shares are small, and each later one as large as all before it, up to a limit.
@@ -23,15 +23,15 @@ from ..common.parallel import each
 from ..exact.number import ExactInput, ParameterError, whole
 from ..mechanisms.samplers.bits import SystemBits
 from .accounts import Accounts
-from .algorithms import Algorithm
+from .algorithms.algorithm import Algorithm
 from .environments.environment import Environment
 from .evidence import Proof, evidence
 from .instances import Instances
-from .play import play
-from .played import Permit, Released
-from .prepare import Prepared, Radius, prepare
+from .plan import Plan, Radius, prepare
+from .policy import Policy
 from .results import Results, RunCache, Share, checkpoints
 from .setting import Setting
+from .simulation import Permit, Released, play, policy_of
 from .source import Aggregator, Faithful, Simulated, Source
 from .transcript import batch_lines, end_line
 
@@ -49,9 +49,9 @@ class Config:
 
     algorithm, setting, instances, radius: what, with which numbers, where, and which radius.
 
-    >>> from exactdp.bandit.algorithms import KL_UCB
+    >>> from exactdp.bandit.algorithms import DP_KLUCB
     >>> from exactdp.bandit.instances import easy
-    >>> Config(KL_UCB, Setting(arms=4, horizon=1000), easy(4)).setting.confidence
+    >>> Config(DP_KLUCB, Setting(arms=4, horizon=1000), easy(4)).setting.confidence
     Fraction(1, 1000)
     """
 
@@ -65,7 +65,7 @@ class Config:
         usual = self.algorithm.usual_confidence(self.setting.horizon)
         object.__setattr__(self, "setting", self.setting.with_usual(usual))
 
-    def prepared(self, prove: Proof = evidence) -> Prepared:
+    def plan(self, prove: Proof = evidence) -> Plan:
         """Schedule, evidence and radii: what all runs share. prove: as for `prepare`."""
         return prepare(self.algorithm, self.setting, self.radius, prove)
 
@@ -81,6 +81,11 @@ class Config:
             "rounds": list(rounds),
         }
 
+    @property
+    def lock_step(self) -> bool:
+        """Do runs that have an instance each go on together?"""
+        return self.instances.own and self.faithful is None
+
 
 def run(
     config: Config,
@@ -88,7 +93,9 @@ def run(
     seed: ExactInput = 0,
     workers: ExactInput = 1,
     *,
-    prepared: Prepared | None = None,
+    plan: Plan | None = None,
+    policy: Callable[[Plan, int], Policy] = policy_of,
+    together: int = _TOGETHER,
     rounds: NDArray[np.int64] | None = None,
     resume: Path | None = None,
     transcript: bool = False,
@@ -98,12 +105,13 @@ def run(
 ) -> Results:
     """Run it so many times, independently.
 
-    prepared: what `config.prepared()` gave, if at hand. rounds: the checkpoints. resume: a folder
-    in which finished shares are kept, and looked for. transcript: keep every release. cluster: a
-    dask scheduler's address, or "local". accounts: users who return, charged in a ledger before
-    anything of theirs is drawn, from the operating system's bits: the seed is of instances and
-    rewards only; raises its RefusedError where it does not fit. progress: is told
-    how many more runs are done.
+    plan: what `config.plan()` gave, if at hand. policy: of so many runs, in place of that of the
+    plan's rule. together: how many runs of the same instance go in lock step. rounds: the
+    checkpoints. resume: a folder in which finished shares are kept, and looked for. transcript:
+    keep every release. cluster: a dask scheduler's address, or "local". accounts: users who return,
+    charged in a ledger before anything of theirs is drawn, from the operating system's bits: the
+    seed is of instances and rewards only; raises its RefusedError where it does not fit. progress:
+    is called with how many more runs are done.
 
     config: what is run. runs, seed, workers: how many, from which, in how many processes.
 
@@ -114,10 +122,10 @@ def run(
     True
     """
     count, start, crew = read_counts(runs, seed, workers)
-    ready = config.prepared() if prepared is None else prepared
+    ready = config.plan() if plan is None else plan
     marks = checkpoints(config.setting.horizon) if rounds is None else rounds
-    task = partial(_share, config, ready, start, marks, transcript, accounts)
-    shares = parts(count, config.instances.own)
+    task = partial(_share, config, ready, policy, start, marks, transcript, accounts)
+    shares = parts(count, config.instances.own, together)
     identity = config.identity(start, marks.tolist())
     if accounts is not None:
         accounts.admit(ready)
@@ -127,14 +135,14 @@ def run(
             identity["accounts"] = accounts.identity(ledger)
     cache = RunCache(resume, identity | {"transcript": transcript})
     done = [
-        kept
+        share
         for part in shares
-        if (kept := cache.find(*part)) is not None and kept.fits(len(marks), config.setting.arms)
+        if (share := cache.find(*part)) is not None and share.fits(len(marks), config.setting.arms)
     ]
-    for kept in done:
-        progress(len(kept.regret))
-    missing = [part for part in shares if part[0] not in {kept.first for kept in done}]
-    for share in each(task, missing, crew, cluster):
+    for share in done:
+        progress(len(share.regret))
+    due = [part for part in shares if part[0] not in {share.first for share in done}]
+    for share in each(task, due, crew, cluster):
         cache.keep(share)
         done.append(share)
         progress(len(share.regret))
@@ -152,10 +160,10 @@ def read_counts(runs: ExactInput, seed: ExactInput, workers: ExactInput) -> tupl
 
 def environments(config: Config, runs: int, seed: int) -> Iterator[Environment]:
     """The instance of all runs, or those of each in order."""
-    yield from drawn(config, seed, range(runs if config.instances.own else 1))
+    yield from _drawn(config, seed, range(runs if config.instances.own else 1))
 
 
-def drawn(config: Config, seed: int, numbers: Iterable[int]) -> Iterator[Environment]:
+def _drawn(config: Config, seed: int, numbers: Iterable[int]) -> Iterator[Environment]:
     """The instances of the runs of these numbers."""
     for number in numbers:
         yield config.instances.environment(_seed(seed, _INSTANCE, number), number)
@@ -166,94 +174,82 @@ def parts(count: int, own: bool, together: int = _TOGETHER) -> list[tuple[int, i
 
     together: of the same instance.
     """
-    found, first = [], 0
+    shares, first = [], 0
     while first < count:
-        size = share_size(first) if own else together
-        found.append((first, min(size, count - first)))
+        size = _share_size(first) if own else together
+        shares.append((first, min(size, count - first)))
         first += size
-    return found
+    return shares
 
 
-def share_size(first: int) -> int:
+def _share_size(first: int) -> int:
     """Of the share that begins with this run, where each run has an instance of its own."""
     return min(max(_APART, first), _MOST_APART)
 
 
 def _share(
     config: Config,
-    prepared: Prepared,
+    plan: Plan,
+    policy: Callable[[Plan, int], Policy],
     seed: int,
     rounds: NDArray[np.int64],
     transcript: bool,
     accounts: Accounts | None,
     part: tuple[int, int],
 ) -> Share:
-    """Runs first, ..., first + count - 1."""
+    """Runs first, ..., first + count - 1: in lock step, or one after another."""
     first, count = part
     ledger = None if accounts is None else accounts.opened()
-    own = config.instances.own
-    together = own and config.faithful is None
-    plays = [(at, 1) for at in range(first, first + count)] if own and not together else [part]
-    lines: list[dict[str, Any]] = []
+    alone = config.instances.own and not config.lock_step
+    share = Share(first, [], [], [], [], [], [])
+    for start, size in [(at, 1) for at in range(first, first + count)] if alone else [part]:
+        numbers = range(start, start + (_share_size(start) if config.lock_step else size))
+        instances = list(_drawn(config, seed, numbers if config.lock_step else [start]))
 
-    def note(start: int, size: int) -> Callable[[Released], None] | None:
-        def keep(seen: Released) -> None:
-            if seen.run < size:
-                lines.extend(batch_lines(start, seen))
+        def note(released: Released, start: int = start, size: int = size) -> None:
+            if released.run < size:
+                share.lines.extend(batch_lines(start, released))
 
-        return keep if transcript else None
-
-    def permit(start: int, size: int) -> Permit | None:
-        if accounts is None or ledger is None:
-            return None
-        charge = accounts.permit(ledger, prepared, config.identity(seed, ()))
-        return lambda run, *release: charge(start + run, *release)
-
-    regret: list[list[float]] = []
-    pulls: list[list[int]] = []
-    gone: list[bool] = []
-    batches: list[int] = []
-    for start, size in plays:
-        environment, source = place_of(config, seed, start, release=accounts is not None)
-        places = [environment]
-        if together:  # to its full size, whatever is asked of it
-            places = list(drawn(config, seed, range(start, start + share_size(start))))
+        permit: Permit | None = None
+        if accounts is not None and ledger is not None:
+            permit = accounts.permit(ledger, plan, config.identity(seed, ()), start)
+        decides = policy(plan, len(numbers))
         played = play(
-            prepared,
-            places if together else environment,
-            len(places) if together else size,
-            source,
-            note(start, size),
-            permit(start, size),
+            plan,
+            instances if config.lock_step else instances[0],
+            len(numbers),
+            _source(config, seed, start, release=accounts is not None),
+            note if transcript else None,
+            permit,
+            policy=decides,
             seed=seed,
             first=start,
         )
-        best = np.array([place.gaps == 0 for place in places])
-        regret += played.curve.at(rounds)[:size].tolist()
-        pulls += played.pulls[:size].tolist()
-        gone += np.logical_not((played.active & best).any(axis=1))[:size].tolist()
-        batches += played.batches[:size].tolist()
+        best = np.array([each.gaps == 0 for each in instances])
+        share.regret.extend(played.curve.at(rounds)[:size].tolist())
+        share.pulls.extend(played.pulls[:size].tolist())
+        gone = np.logical_not((played.active & best).any(axis=1))
+        share.eliminated.extend(gone[:size].tolist())
+        released = played.released
+        if (answers := getattr(decides, "answers", None)) is not None:
+            released = played.history.batches.sum(axis=1)  # of each arm
+            share.answers.extend(answers()[:size].tolist())
+        share.batches.extend(released[:size].tolist())
         if transcript:
-            lines += [end_line(start + row, played.pulls[row]) for row in range(size)]
+            share.lines.extend(end_line(start + row, played.pulls[row]) for row in range(size))
     if ledger is not None:
         ledger.close()
-    lines.sort(key=lambda line: line["run"])  # runs that went in lock step, one after another
-    return Share(first, regret, pulls, gone, batches, lines)
+    share.lines.sort(key=lambda line: line["run"])  # runs in lock step, one after another
+    return share
 
 
-def place_of(
-    config: Config, seed: int, start: int, release: bool = False
-) -> tuple[Environment, Source]:
-    """Where the runs from this one on take place, and what they release.
-
-    release: with noise that no seed determines.
-    """
+def _source(config: Config, seed: int, start: int, release: bool = False) -> Source:
+    """What the runs from this one on release. release: with noise that no seed determines."""
     rng = np.random.default_rng(_seed(seed, _RUN, start))
-    source: Source = Simulated(rng)
-    if (users := config.faithful) is not None:
-        source = Faithful(rng, SystemBits(), users) if release else Faithful.seeded(rng, users)
-    return config.instances.environment(_seed(seed, _INSTANCE, start), start), source
+    if (users := config.faithful) is None:
+        return Simulated(rng)
+    return Faithful(rng, SystemBits(), users) if release else Faithful.seeded(rng, users)
 
 
-def _seed(seed: int, purpose: int, place: int) -> np.random.SeedSequence:
-    return np.random.SeedSequence(seed, spawn_key=(purpose, place))
+def _seed(seed: int, purpose: int, number: int) -> np.random.SeedSequence:
+    return np.random.SeedSequence(seed, spawn_key=(purpose, number))

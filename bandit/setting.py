@@ -59,8 +59,8 @@ class Setting:
         put("epsilon", exact(epsilon, "epsilon", above=0, at_most=1000))
         put("delta", exact(delta, "delta", above=0, below=1))
         put("scaling", exact(scaling, "scaling", at_least=1, at_most=10**6))
-        told = "0.1" if confidence is None else confidence
-        put("confidence", exact(told, "confidence", above=0, below=1))
+        p = "0.1" if confidence is None else confidence
+        put("confidence", exact(p, "confidence", above=0, below=1))
         put("usual", confidence is None)
         put("growth", exact(growth, "growth", above=1, at_most=10**6))
         if self.epsilon < Fraction(1, 10**6):

@@ -31,8 +31,9 @@ from ..exact.budget import time_limit
 from ..exact.number import ParameterError, decimal_text, located
 from ..exact.rounding import float_below
 from ..verify.certificate import Certificate
+from .algorithms.algorithm import Elimination, OwnPolicy
 from .evidence import Evidence, Proof, evidence, identity, to_json
-from .prepare import admissible
+from .plan import admissible
 from .privacy import privacy
 from .results import VERSION, checkpoints
 from .run import Config, run
@@ -73,7 +74,7 @@ class Cell:
         return {
             "label": self.label,
             "algorithm": algorithm.name,
-            "radius": None if algorithm.radius is None else self.config.radius.value,
+            "radius": self.config.radius.value if isinstance(algorithm.rule, Elimination) else None,
             **{name: numbers[name] for name in _ABOUT[3:]},
             "arms": setting.arms,
             "horizon": setting.horizon,
@@ -159,8 +160,8 @@ def study(
         if (kept := cache.find(cell.asked, partial(_read, folder))) is not None:
             found[place] = kept
     progress(len(found))
-    missing = [(place, cell) for place, cell in enumerate(cells) if place not in found]
-    for place, result in each(partial(_played, prove, seconds), _spread(missing), workers, cluster):
+    due = [(place, cell) for place, cell in enumerate(cells) if place not in found]
+    for place, result in each(partial(_played, prove, seconds), _spread(due), workers, cluster):
         with located(f"out: {folder}"):
             _keep_evidence(folder, result.evidence)
             kept_as = {"row": result.row, "curve": result.curve, "regret": result.regret}
@@ -168,7 +169,7 @@ def study(
         found[place] = result
         progress(1)
     ordered = tuple(found[place] for place in range(len(cells)))
-    return Study(tuple(cells), ordered, len(missing))
+    return Study(tuple(cells), ordered, len(due))
 
 
 def check(cells: Sequence[Cell]) -> None:
@@ -221,7 +222,8 @@ def _name(cell: Cell) -> str:
 
 def _untold(cell: Cell) -> dict[str, None]:
     """A policy of its own does not say which arms it has given up."""
-    return {} if cell.config.algorithm.policy is None else {"best_arm_eliminated": None}
+    own = isinstance(cell.config.algorithm.rule, OwnPolicy)
+    return {} if not own else {"best_arm_eliminated": None}
 
 
 def _told(cell: Cell) -> str:
@@ -249,13 +251,13 @@ def _played(prove: Proof, seconds: float, task: tuple[int, Cell]) -> tuple[int, 
     place, cell = task
     config = cell.config
     with time_limit(seconds):
-        prepared = config.prepared(prove)
-        spent = privacy(prepared)
-    results = run(config, cell.runs, cell.seed, prepared=prepared)
+        plan = config.plan(prove)
+        spent = privacy(plan)
+    results = run(config, cell.runs, cell.seed, plan=plan)
     total = results.total_regret()
     with time_limit(seconds):
         beside = yardsticks(config, results, cell.seed)
-    held = [one for _, one in prepared.releases() if one is not None]
+    held = [one for _, one in plan.releases() if one is not None]
     proofs = dict(map(_evidence, held))
     ratio = beside.ratio(total)
     row = {

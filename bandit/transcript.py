@@ -20,8 +20,9 @@ batch and arm by arm,
 
 and at a run's end its pulls of every arm, and its chain: the SHA-256 of the header but for its
 `sha256`, of the run's number and of all lines of the run. So every run is tied to how many runs
-there are, and of which instance. (Version 2, which is read, has no chains.) Whole numbers are
-exact; floats are written so that they read back exactly.
+there are, and of which instance. (Version 2, which is read, has no chains; in 2 and 3 some
+algorithms have other names.) Whole numbers are exact; floats are written so that they read back
+exactly.
 """
 
 from __future__ import annotations
@@ -40,63 +41,72 @@ from numpy.typing import NDArray
 from ..common.atomic_write import write_atomically
 from ..exact.number import located
 from .evidence import identity, to_json
-from .phase import Phase
-from .played import Released
-from .prepare import Prepared
+from .plan import Plan
+from .release import Batch
 from .results import Results
+from .simulation import Released
 
-FORMAT, VERSION = "exactdp bandit transcript", 3
-UNCHAINED = 2  # the version without chains
+FORMAT, VERSION = "exactdp bandit transcript", 4
+READ = (2, 3, 4)  # 2 is without chains, and until 3 algorithms had other names
+UNCHAINED, OLD_NAMES = (
+    2,
+    {
+        "dist-dp-klucb": "dist-dp-klucb-doubling",
+        "dist-dp-klucb-tight": "dist-dp-klucb",
+        "kl-ucb": "kl-ucb-doubling",
+        "kl-ucb-log": "kl-ucb",
+    },
+)
 
 # the fields of the header
 REQUIRED = {"format", "version", "algorithm", "setting", "radius", "runs", "sha256", "evidence"}
 OPTIONAL = {"instance", "seed"}
 
 
-def header(prepared: Prepared, about: dict[str, Any], below: str) -> dict[str, Any]:
+def header(plan: Plan, about: dict[str, Any], below: str) -> dict[str, Any]:
     """The first line. about: runs, and where they were run (instance, seed). below: the digest."""
     return {
         "format": FORMAT,
         "version": VERSION,
-        "algorithm": prepared.algorithm.name,
-        "setting": prepared.setting.to_json(),
-        "radius": prepared.radius.value,
+        "algorithm": plan.algorithm.name,
+        "setting": plan.setting.to_json(),
+        "radius": plan.radius.value,
         **about,
         "sha256": below,
-        "evidence": [to_json(held) for _, held in prepared.releases() if held is not None],
+        "evidence": [to_json(held) for _, held in plan.releases() if held is not None],
     }
 
 
 def batch_lines(first: int, seen: Released) -> Iterator[dict[str, Any]]:
     """The lines of one batch of one run. first: the number of the first row's run."""
-    phase = seen.phase
-    shared = protocol_line(phase)
-    decided = {"stays": seen.stays, "index": seen.index}
-    told = {name: each.tolist() for name, each in decided.items() if each is not None}
+    batch = seen.batch
+    shared = protocol_line(batch)
+    decisions = {"stays": seen.stays, "index": seen.index}
+    decided = {name: each.tolist() for name, each in decisions.items() if each is not None}
     for place, (arm, value, total) in enumerate(
         zip(seen.arms.tolist(), seen.values.tolist(), seen.totals.tolist(), strict=True)
     ):
         yield {
             "run": first + seen.run,
-            "batch": phase.number,
+            "batch": batch.number,
             "arm": arm,
             **shared,
             "released": value,
-            "estimate": float((Fraction(total) - phase.centre) / phase.units),
-            **{name: each[place] for name, each in told.items()},
+            "estimate": float((Fraction(total) - batch.centre) / batch.units),
+            **{name: each[place] for name, each in decided.items()},
         }
 
 
-def protocol_line(phase: Phase) -> dict[str, Any]:
+def protocol_line(batch: Batch) -> dict[str, Any]:
     """How a batch is released and decided, as each of its lines says."""
-    release = phase.release
+    release = batch.release
     shown: dict[str, Any] = {"users": release.users, "precision": release.precision}
     if release.protocol is not None:
         shown |= {"accuracy": release.protocol.accuracy, "modulus": release.protocol.modulus}
-    shown["evidence"] = None if phase.evidence is None else identity(phase.evidence)
-    if phase.radius is None:
+    shown["evidence"] = None if batch.evidence is None else identity(batch.evidence)
+    if batch.radius is None:
         return shown
-    return shown | {"radius": phase.radius if math.isfinite(phase.radius) else "inf"}
+    return shown | {"radius": batch.radius if math.isfinite(batch.radius) else "inf"}
 
 
 def end_line(run: int, pulls: NDArray[np.int64]) -> dict[str, Any]:
@@ -109,7 +119,7 @@ def write_transcript(path: Path, results: Results, about: dict[str, Any]) -> str
 
     That is the SHA-256 of the header, in hexadecimal digits: who keeps it notices any change.
     """
-    head = header(results.prepared, about, "")
+    head = header(results.plan, about, "")
     below = "".join(map(_written, chained(head, results.lines)))
     head["sha256"] = hashlib.sha256(below.encode()).hexdigest()
     with located(f"transcript: {path}"):

@@ -1,4 +1,6 @@
-"""Verify a transcript: certificates, schedule, radii, and that every decision follows.
+"""Runs of a transcript, played again from what was released: every decision must follow.
+
+Verify a transcript: certificates, schedule, radii, and that every decision follows.
 
 From the header alone the schedule is derived again: which batches there are, how each is released,
 and by which radius arms leave, or by which bounds the next arm is chosen. Then
@@ -7,7 +9,7 @@ and by which radius arms leave, or by which bounds the next arm is chosen. Then
   the schedule uses; what had only been audited is audited again;
 - every line shows that protocol and that radius;
 - estimates follow from the released values, decisions from the estimates, and who is active in a
-  batch from the decisions before it; the horizon is kept, and the pulls add up (`replay`);
+  batch from the decisions before it; the horizon is kept, and the pulls add up (`Replay`);
 - no line has a field too many or too few, all runs are there, and together they have the digest
   that the header names; each run's chain is that of the header and of the run's lines.
 
@@ -20,11 +22,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from attrs import field, frozen
+import numpy as np
+from attrs import evolve, field, frozen
+from numpy.typing import NDArray
 
 from ..common.regular_file import open_regular
 from ..exact.budget import OutOfTimeError
@@ -32,13 +36,174 @@ from ..exact.number import ParameterError, decimal_text, whole
 from ..mechanisms.additive.protocol import SumProtocol
 from ..verify.certificate import Certificate, CertificateError, MismatchError
 from ..verify.checker.shape import LONGEST_TEXT, read_readable
-from .algorithms import named
-from .algorithms.algorithm import Algorithm
+from .algorithms import ALGORITHMS
+from .algorithms.algorithm import Algorithm, OwnPolicy
 from .evidence import Demand, Evidence, NotVerifiedError, admit, audited, identity, to_json
-from .prepare import Prepared, Radius, prepare
-from .replay import NotValidError, Replay, check_fields, same
+from .plan import Plan, Radius, prepare
+from .policies import LargestBound
+from .radius.index import agrees
+from .release import Batch
 from .setting import Setting
-from .transcript import FORMAT, OPTIONAL, REQUIRED, UNCHAINED, VERSION, Chain
+from .simulation import Due, Rounds, as_released, policy_of
+from .transcript import (
+    FORMAT,
+    OLD_NAMES,
+    OPTIONAL,
+    READ,
+    REQUIRED,
+    UNCHAINED,
+    VERSION,
+    Chain,
+    batch_lines,
+    protocol_line,
+)
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as Hash
+
+
+_OF_A_RELEASE = {"run", "batch", "arm", "released", "estimate"}
+
+
+class NotValidError(ValueError):
+    """Why a transcript is not valid."""
+
+
+class Replay:
+    """One run, line by line, decided by the policy that played it.
+
+    Methods raise NotValidError for what does not follow. A bound may differ by the floats of
+    another machine (`radius.index.agrees`); what an index policy chooses follows from the bounds as
+    they are written. seed: of a policy's own lots.
+    """
+
+    def __init__(self, plan: Plan, number: int, seed: int = 0) -> None:
+        self.plan, self.number = plan, number
+        self.policy = policy_of(plan, 1)
+        # whatever was released, no sum of numbers of Python overflows
+        self.runner = Rounds(plan, self.policy, 1, object, seed, number)
+        self.waiting = list[dict[str, Any]]()
+        self.due = self._next()
+
+    def take(self, line: dict[str, Any]) -> None:
+        """One arm's release; the last one of a batch completes it."""
+        where = f"run {self.number}, batch {line['batch']}, arm {line['arm']}"
+        batch, arms = self._batch(), self._arms()
+        if batch is None or not same(
+            [line["batch"], line["arm"]], [batch.number, arms[len(self.waiting)]]
+        ):
+            raise NotValidError(f"{where}: this release is not due")
+        due = {*_OF_A_RELEASE, *protocol_line(batch)}
+        if not isinstance(self.plan.algorithm.rule, OwnPolicy):
+            due.add("stays" if self.plan.index is None else "index")
+            check_fields(line.keys(), due, where)
+        self.waiting.append(line)
+        if len(self.waiting) == len(arms):
+            self._decide(batch, arms)
+
+    def end(self, pulls: list[int]) -> None:
+        """The pulls of the whole run: what the horizon leaves goes to the arms in order."""
+        if self.waiting or self._batch() is not None:
+            batch = int(self.due.number[0])
+            raise NotValidError(f"run {self.number}: ends although batch {batch} is due")
+        due, found = self.runner.pulls[0].tolist(), self.plan.setting.horizon
+        room = found - sum(due)
+        for arm in self._arms():
+            users = min(int(self.due.users[0]), room)
+            due[arm] += users
+            room -= users
+        if not same(pulls, due):
+            raise NotValidError(f"run {self.number}: pulls are {pulls}, they must be {due}")
+
+    def _next(self) -> Due:
+        return self.runner.due(np.zeros(1, dtype=np.int64))
+
+    def _arms(self) -> list[int]:
+        """Which are due."""
+        arms = self.due.arms
+        if arms.ndim == 1:
+            return [each for each in arms.tolist() if each >= 0]
+        return [int(arm) for arm in np.flatnonzero(arms[0])]
+
+    def _batch(self) -> Batch | None:
+        """The batch that is due; None where nothing is released any more."""
+        due = self.due
+        return self.plan.batch(int(due.number[0]), int(due.active[0])) if due.fits[0] else None
+
+    def _decide(self, batch: Batch, arms: list[int]) -> None:
+        where = f"run {self.number}, batch {batch.number}"
+        run = np.zeros(1, dtype=np.int64)
+        of_arms = decoded(batch, self.waiting, where)
+        values = np.array([line["released"] for line in self.waiting])
+        sums, shown = np.array(of_arms, dtype=object), values
+        if self.due.arms.ndim == 2:
+            sums, shown = np.zeros((2, 1, self.plan.setting.arms), dtype=object)
+            sums[0, arms], shown[0, arms] = of_arms, values
+        self.runner.pull(run, self.due.arms, batch.users * (self.due.arms if shown.ndim > 1 else 1))
+        seen, decision = self.runner.observe(run, self.due.arms, batch, sums)
+        follows = as_released(seen, decision, 0, 0, shown)
+        if follows.index is not None:
+            follows = evolve(follows, index=self._written(follows.index, where))
+        for line, due in zip(self.waiting, batch_lines(self.number, follows), strict=True):
+            check_fields(line.keys(), due.keys(), f"{where}, arm {line['arm']}")
+            agree(line, due, where)
+        self.waiting = []
+        self.due = self._next()
+
+    def _written(self, index: NDArray[np.float64], where: str) -> NDArray[np.float64]:
+        """The bound as it is written, which must agree with the one that follows."""
+        (line,), (due,) = self.waiting, index.tolist()
+        found = line.get("index")
+        if type(found) is not float or not agrees(found, due):
+            raise NotValidError(f"{where}, arm {line['arm']}: index is {found}, it must be {due}")
+        if isinstance(self.policy, LargestBound):
+            self.policy.bounds[0, line["arm"]] = found
+        return np.array([found])
+
+
+def decoded(batch: Batch, lines: list[dict[str, Any]], where: str) -> list[Any]:
+    """What these lines released, in units of the grid: numbers of Python, which do not overflow."""
+    if not all(type(line["released"]) in (int, float) for line in lines):
+        raise NotValidError(f"{where}: released values must be numbers")
+    values = np.array([line["released"] for line in lines])
+    if batch.release.protocol is not None:
+        in_range(values, batch.release.protocol, where)
+    found: list[Any] = batch.release.decoded(values).tolist()
+    return found
+
+
+def agree(line: dict[str, Any], due: dict[str, Any], where: str) -> None:
+    """Raise NotValidError unless the line is the one that is due."""
+    for name, value in due.items():
+        if not same(line[name], value):
+            raise NotValidError(
+                f"{where}, arm {line['arm']}: {name} is {line[name]}, it must be {value}"
+            )
+
+
+def in_range(values: Any, protocol: SumProtocol, where: str) -> None:
+    """Raise NotValidError unless the protocol could have released these."""
+    if values.dtype.kind != "i":
+        raise NotValidError(f"{where}: released values must be whole numbers")
+    if protocol.modulus is not None and not ((values >= 0) & (values < protocol.modulus)).all():
+        raise NotValidError(
+            f"{where}: released values must be between 0 and {protocol.modulus - 1}"
+        )
+
+
+def check_fields(found: Set[str], due: Set[str], where: str) -> None:
+    """Raise NotValidError, naming them, where fields are missing or too many."""
+    if found != due:
+        wrong = ", ".join(sorted(found ^ due))
+        raise NotValidError(f"{where}: fields that are not known, or missing: {wrong}")
+
+
+def same(found: object, due: object) -> bool:
+    """Equal, and of one type: 1, 1.0 and true are three values."""
+    if isinstance(found, list) and isinstance(due, list):
+        return len(found) == len(due) and all(map(same, found, due))
+    return type(found) is type(due) and found == due
+
 
 _LONGEST_LINE = 10_000_000  # bytes
 _LONGEST_REASON = 1_000  # characters
@@ -87,19 +252,19 @@ def check_transcript(path: Path, kept: str | None = None, own: Sequence[Algorith
     head = next(lines, None)
     digest = top.hexdigest()
     version = None if head is None or head.get("format") != FORMAT else head.get("version")
-    if head is None or not (same(version, VERSION) or same(version, UNCHAINED)):
-        raise TranscriptError(f"{path}: not a transcript of version {VERSION} or {UNCHAINED}")
+    if head is None or not any(same(version, each) for each in READ):
+        raise TranscriptError(f"{path}: not a transcript of version {min(READ)} to {VERSION}")
     about: dict[str, Any] = {}
     if kept is not None and kept.lower() != digest:
         return Checked(False, f"its head is {digest}, not the one that was kept", digest)
     try:
         check_fields(head.keys() - OPTIONAL, REQUIRED, "header")
-        prepared = _prepared(head, own)
+        plan = _prepared(head, own)
         runs = whole(head["runs"], "runs", at_least=1)
         _look_at_where(head)
-        about = _about(prepared, runs)
+        about = _about(plan, runs)
         ended: set[int] = set()
-        ending = {"run", "pulls"} | ({"chain"} if version == VERSION else set())
+        ending = {"run", "pulls"} | (set() if version == UNCHAINED else {"chain"})
         chain, unchained = Chain(head), ""
         current: Replay | None = None
         released = 0
@@ -110,7 +275,7 @@ def check_transcript(path: Path, kept: str | None = None, own: Sequence[Algorith
             if current is None or current.number != number:
                 if current is not None or number in ended:
                     raise NotValidError(f"run {number}: out of order")
-                current = Replay(prepared, number, head.get("seed", 0))
+                current = Replay(plan, number, head.get("seed", 0))
             found = chain.after(line)
             if "pulls" in line:
                 check_fields(line.keys(), ending, f"run {number}, end")
@@ -135,8 +300,8 @@ def check_transcript(path: Path, kept: str | None = None, own: Sequence[Algorith
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         reason = f"a line does not read: {type(error).__name__}: {error}"
         return Checked(False, _seen(reason), digest, about)
-    reason = f"{released} releases in {runs} runs follow; {_counted(prepared)}"
-    unchecked = "" if kept is not None else _UNCHECKED if version == VERSION else _UNTIED
+    reason = f"{released} releases in {runs} runs follow; {_counted(plan)}"
+    unchecked = "" if kept is not None else _UNTIED if version == UNCHAINED else _UNCHECKED
     return Checked(True, reason, digest, about, unchecked)
 
 
@@ -156,23 +321,25 @@ def _seen(text: str) -> str:
     return "".join(shown)
 
 
-def _about(prepared: Prepared, runs: int) -> dict[str, Any]:
-    private = prepared.algorithm.demand is not None
-    epsilon = decimal_text(prepared.setting.epsilon) if private else None
-    return {"algorithm": prepared.algorithm.name, "epsilon": epsilon, "runs": runs}
+def _about(plan: Plan, runs: int) -> dict[str, Any]:
+    private = plan.algorithm.demand is not None
+    epsilon = decimal_text(plan.setting.epsilon) if private else None
+    return {"algorithm": plan.algorithm.name, "epsilon": epsilon, "runs": runs}
 
 
-def _counted(prepared: Prepared) -> str:
-    held = [each for _, each in prepared.releases() if each is not None]
+def _counted(plan: Plan) -> str:
+    held = [each for _, each in plan.releases() if each is not None]
     proved = sum(isinstance(each, Certificate) for each in held)
     shown = f"{proved} certificates re-established"
     return shown if proved == len(held) else f"{shown}, {len(held) - proved} audits repeated"
 
 
-def _prepared(head: dict[str, Any], own: Sequence[Algorithm]) -> Prepared:
+def _prepared(head: dict[str, Any], own: Sequence[Algorithm]) -> Plan:
     """The schedule again, its evidence taken from the header and proved again."""
-    ours = next((each for each in own if each.name == head["algorithm"]), None)
-    algorithm = named(head["algorithm"]) or ours
+    name = head["algorithm"]
+    if head["version"] != VERSION:
+        name = OLD_NAMES.get(name, name)
+    algorithm = next((each for each in (*ALGORITHMS, *own) if each.name == name), None)
     if algorithm is None:
         raise NotValidError(f"unknown algorithm {head['algorithm']!r}")
     shown = {entry["id"]: entry for entry in head["evidence"]}
@@ -191,12 +358,12 @@ def _prepared(head: dict[str, Any], own: Sequence[Algorithm]) -> Prepared:
     setting = Setting(**head["setting"])
     if setting.to_json().keys() != head["setting"].keys():
         raise NotValidError("setting must name every number, also those that are usual")
-    prepared = prepare(algorithm, setting, Radius(head["radius"]), prove)
-    if prepared.radius.value != head["radius"]:
-        raise NotValidError(f"radius is {head['radius']}, it must be {prepared.radius.value}")
+    plan = prepare(algorithm, setting, Radius(head["radius"]), prove)
+    if plan.radius.value != head["radius"]:
+        raise NotValidError(f"radius is {head['radius']}, it must be {plan.radius.value}")
     if used != shown.keys():
         raise NotValidError(f"evidence of nothing that is released: {sorted(shown.keys() - used)}")
-    return prepared
+    return plan
 
 
 def _held(shown: dict[str, Any], protocol: SumProtocol, demand: Demand) -> Evidence:

@@ -22,7 +22,7 @@ from case import Case
 from exactdp.exact import Enclosure
 
 if TYPE_CHECKING:
-    from exactdp.bandit.prepare import Prepared
+    from exactdp.bandit.plan import Plan
     from exactdp.bandit.run import Config
 
 RUNS, ARMS, EPSILON = 25, 10, "0.5"
@@ -39,7 +39,7 @@ def config(name: str, horizon: int) -> Config:
     return Config(algorithm, Setting(ARMS, horizon, EPSILON), easy(ARMS))
 
 
-def plain(given: Config, prepared: Prepared, seed: int) -> float:
+def plain(given: Config, plan: Plan, seed: int) -> float:
     """The regret of one run of dist-dp-se (Algorithm 1, Theorem 1), round by round.
 
     On the instance of our own first run with this seed.
@@ -54,8 +54,8 @@ def plain(given: Config, prepared: Prepared, seed: int) -> float:
     active, regret, left, batch = list(range(len(arms))), 0.0, setting.horizon, 0
     while left:
         batch += 1
-        phase = prepared.phase(batch, len(active)) if len(active) > 1 else None
-        if phase is None:  # too few rounds for a whole batch, or one arm
+        batch = plan.batch(batch, len(active)) if len(active) > 1 else None
+        if batch is None:  # too few rounds for a whole batch, or one arm
             users = setting.horizon if len(active) == 1 else 2**batch
             for arm in active:
                 pulls = min(users, left)
@@ -63,8 +63,8 @@ def plain(given: Config, prepared: Prepared, seed: int) -> float:
                     regret += gaps[arm]
                 left -= pulls
             continue
-        users, protocol = phase.users, phase.release.protocol
-        g, tau, m = phase.release.precision, protocol.accuracy, protocol.modulus
+        users, protocol = batch.users, batch.release.protocol
+        g, tau, m = batch.release.precision, protocol.accuracy, protocol.modulus
         shape, odds = 1 / users, 1 / math.expm1(float(setting.epsilon) / g)
         means: dict[int, float] = {}
         for arm in active:
@@ -80,7 +80,7 @@ def plain(given: Config, prepared: Prepared, seed: int) -> float:
             means[arm] = (total - m if total > users * g + tau else total) / (users * g)
         best = max(means.values())
         if left:
-            active = [arm for arm in active if best - means[arm] <= 2 * phase.radius]
+            active = [arm for arm in active if best - means[arm] <= 2 * batch.radius]
     return regret
 
 
@@ -110,13 +110,13 @@ def measured(row: Row) -> dict[str, Any]:
 
     given = config(row.algorithm, row.horizon)
     start = time.perf_counter()
-    prepared = given.prepared()
+    plan = given.plan()
     found: dict[str, Any] = {"algorithm": row.algorithm, "horizon": row.horizon}
     found["prepared_seconds"] = time.perf_counter() - start
     taken, regret = [], []
     for seed in range(RUNS):
         start = time.perf_counter()
-        regret.append(run(given, 1, seed, prepared=prepared).total_regret().mean)
+        regret.append(run(given, 1, seed, plan=plan).total_regret().mean)
         taken.append(time.perf_counter() - start)
     found["milliseconds"] = 1e3 * statistics.median(taken)
     found["regret"] = regret[0]
@@ -124,7 +124,7 @@ def measured(row: Row) -> dict[str, Any]:
         found |= {"goal": row.goal, "met": found["milliseconds"] <= row.goal}
     if row.loop:
         start = time.perf_counter()
-        found["loop_regret"] = plain(given, prepared, 0)
+        found["loop_regret"] = plain(given, plan, 0)
         found["loop_seconds"] = time.perf_counter() - start
         found["ratio"] = 1e3 * found["loop_seconds"] / found["milliseconds"]
     return found

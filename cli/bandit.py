@@ -2,42 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from ..bandit.accounts import Accounts
 from ..bandit.algorithms import ALGORITHMS
+from ..bandit.algorithms.algorithm import Elimination, LargestIndex, OwnPolicy
 from ..bandit.evidence import cached_evidence
-from ..bandit.prepare import Radius
+from ..bandit.evidence import to_json as evidence_to_json
+from ..bandit.instances import Fixed
+from ..bandit.pictures import picture_kind, plot_runs
+from ..bandit.plan import Plan, Radius, wider_than_certified
+from ..bandit.privacy import Privacy
+from ..bandit.results import Mean, Results
 from ..bandit.run import Config
 from ..bandit.run import run as run_bandit
 from ..bandit.setting import Setting
 from ..bandit.source import Aggregator
 from ..bandit.transcript import write_transcript
-from ..bandit.yardsticks import yardsticks
+from ..bandit.yardsticks import Yardsticks, yardsticks
 from ..common.atomic_write import check_target
+from ..common.canvas import load
 from ..common.content_cache import default_cache
-from ..common.suggest import one_of
-from ..exact import ParameterError, time_limit, whole
-from . import bandit_shown, output
-from .bandit_figures import figures
+from ..common.table import Bar, Table
+from ..exact import OutOfTimeError, ParameterError, decimal_text, time_limit, whole
+from . import output
 from .bandit_identify import identify_command
 from .bandit_linear import linear_command
 from .bandit_options import (
     Cluster,
+    Fact,
     ProofTime,
     Runs,
     Workers,
+    count_range,
+    data_of,
+    named_arms,
+    number,
+    plain_name,
+    private,
+    proved,
+    read_algorithm,
     read_growth,
     read_instances,
+    shown_of,
     verifying,
 )
-from .bandit_study import study_command
+from .bandit_options import spent as account
+from .bandit_study import figures_command, study_command
 from .options import option, read_time
 from .plain import PlainCommand, PlainGroup
 from .result import Result, printed
@@ -49,6 +66,9 @@ bandit = typer.Typer(
     no_args_is_help=True,
 )
 _MOST_FAITHFUL = 10**6
+_SHOWN = 12  # checkpoints in the table
+_ARMS = 20  # arms whose pulls are shown
+_MUCH = 1.5  # times the certified radius, from where on the paper's costs much
 
 
 @bandit.command(cls=PlainCommand)
@@ -58,12 +78,10 @@ def run(
         str,
         option(
             "A",
-            "dist-dp-se, dist-rdp-se, dist-cdp-se, cdp-se, ldp-se, shuffle-dp-se, dp-se, "
-            "sdp-ae, vb-sdp-ae, or se (not private); by indices dist-dp-klucb, dp-klucb, "
-            "dist-dp-klucb-tight, dist-rdp-klucb, dist-cdp-klucb, dist-gauss-klucb, or kl-ucb "
-            "(not private); "
-            "by policies of their own dist-dp-imed, dist-dp-ts, dist-dp-klucb-log, "
-            "dist-adap-klucb, or kl-ucb-log, kl-ucb-log-batched (not private)",
+            "…-se and …-ae eliminate arms, the others play the largest index or score: "
+            + ", ".join(
+                each.name + ("" if each.private else " (not private)") for each in ALGORITHMS
+            ),
         ),
     ],
     horizon: Annotated[str, option("T", "rounds, one user each")],
@@ -86,7 +104,7 @@ def run(
         str, option("S", "s of Theorems 2 and 4 and of their grid in dist-…-klucb")
     ] = "10",
     confidence: Annotated[
-        str | None, option("P", "p of the radius, 0.1; of indices 1/T, of -tight 3 log(T)/T")
+        str | None, option("P", "p of the radius, 0.1; of indices 1/T, of dist-dp-klucb 3 log(T)/T")
     ] = None,
     growth: Annotated[
         str | None, option("ETA", "batch b has η^b users an arm; 2, of published instances 4")
@@ -122,6 +140,10 @@ def run(
         Path | None, option("FILE", "every release and decision, to be checked")
     ] = None,
     resume: Annotated[Path | None, option("DIR", "keep finished runs there, and use them")] = None,
+    plot: Annotated[
+        Path | None,
+        option("FILE", "cumulative regret, band, lower bound: svg, png, pdf"),
+    ] = None,
     seconds: ProofTime = "600",
 ) -> Result:
     """Run a private bandit: regret over time, arms eliminated, and what it cost in privacy.
@@ -138,8 +160,11 @@ def run(
         )
     if transcript is not None:
         check_target(transcript, "transcript")
-    known = {each.name: each for each in ALGORITHMS}
-    chosen = known[one_of(algorithm, known, "algorithm")]
+    if plot is not None:
+        picture_kind(plot)
+        check_target(plot, "plot")
+        load()  # before the work, not after it
+    chosen = read_algorithm(algorithm, ALGORITHMS)
     if epsilon is None and chosen.private:
         raise ParameterError(f"--epsilon must be given for {chosen.name}")
     radii = {each.value: each for each in Radius}
@@ -161,16 +186,16 @@ def run(
     config = Config(chosen, setting, instances, radii[radius], aggregator)
     allowed = read_time(seconds)
     with verifying(allowed, "verifying mechanisms, computing radii"):
-        prepared = config.prepared(cached_evidence(default_cache() / "evidence"))
+        plan = config.plan(cached_evidence(default_cache() / "evidence"))
     with time_limit(allowed), output.working("accounting"):
-        spent = bandit_shown.spent(prepared, returning, delta)
+        spent = account(plan, returning, delta)
     with _refusals(), output.progress("runs", count) as tick:
         results = run_bandit(
             config,
             count,
             start,
             workers,
-            prepared=prepared,
+            plan=plan,
             resume=resume,
             transcript=transcript is not None,
             cluster=cluster,
@@ -183,17 +208,26 @@ def run(
         head = write_transcript(transcript, results, about)
     with time_limit(allowed), output.working("bounding regret"):
         beside = yardsticks(config, results, start)
-    more = {} if head is None else {"transcript_head": head}
-    kept = [f"head of the transcript, to keep elsewhere: {head}" for head in more.values()]
+    if plot is not None:
+        where = f"{config.instances.name}, K = {setting.arms}, T = {setting.horizon:,}"
+        hidden = f", ε = {decimal_text(setting.epsilon)}" if chosen.private else ""
+        plot_runs(plot, where + hidden, results, beside)
+        _warn_of_radius(plan, allowed)
+    facts = _facts(config, results, spent, beside)
+    kept = []
+    if head is not None:
+        facts.append(Fact("transcript_head", "", head))
+        kept = [f"head of the transcript, to keep elsewhere: {head}"]  # one line, however long
+    split = next(at for at, fact in enumerate(facts) if fact.key == "regret")
     return Result(
-        lambda: bandit_shown.to_json(config, results, spent, beside) | more,
-        chain(bandit_shown.parts(config, results, spent, beside), kept),
+        data_of(facts),
+        [shown_of(facts[:split]), _table(results.time_average()), shown_of(facts[split:]), *kept],
     )
 
 
 bandit.command("identify", cls=PlainCommand)(identify_command)
 bandit.command("linear", cls=PlainCommand)(linear_command)
-bandit.command(cls=PlainCommand)(figures)
+bandit.command("figures", cls=PlainCommand, hidden=True)(figures_command)
 bandit.command("study", cls=PlainCommand)(study_command)
 
 
@@ -233,3 +267,111 @@ def _refusals() -> Iterator[None]:
         raise typer.Exit(1) from error
     except LedgerError as error:
         raise ParameterError(f"--ledger: {error}") from error
+
+
+def _warn_of_radius(plan: Plan, seconds: float) -> None:
+    """Where the paper's radius is much wider than one that is proved, arms stay for longer."""
+    with suppress(OutOfTimeError, ParameterError), time_limit(seconds):
+        wider = wider_than_certified(plan)
+        if wider > _MUCH:
+            typer.echo(
+                f"exactdp: warning: the paper's radius is {wider:.1f} times the certified one, "
+                f"so that arms need about {wider**2:.0f} times the users to be eliminated: "
+                "--radius certified has less regret, and keeps the best arm provably",
+                err=True,
+            )
+
+
+def _facts(config: Config, results: Results, spent: Privacy, beside: Yardsticks) -> list[Fact]:
+    """All that is said of runs, for scripts and for people."""
+    plan, setting, algorithm = results.plan, config.setting, config.algorithm
+    regret, lost = results.total_regret(), int(results.eliminated.sum())
+    runs = "1 run" if results.runs == 1 else f"{results.runs:,} runs"
+    average = results.time_average()
+    radius = {"kind": plan.radius.value, "failure": plan.failure}
+    bound, ratio = beside.lower_bound, beside.ratio(regret)
+    sent = [release.bits_per_user for release, _ in plan.releases()]
+    bits = max((each for each in sent if each is not None), default=None)
+    of_arms = "of each active arm" if isinstance(algorithm.rule, Elimination) else "of all arms"
+    held = [evidence_to_json(held) for _, held in plan.releases() if held is not None]
+    instance = f"{config.instances.name}, {setting.arms} arms"
+    return [
+        Fact("algorithm", "algorithm", algorithm.name, f"{algorithm.name}: {algorithm.source}"),
+        Fact("source", "", algorithm.source),
+        Fact("horizon", "horizon", setting.horizon, f"{setting.horizon:,} rounds, {runs}"),
+        Fact("runs", "", results.runs),
+        Fact("setting", "", setting),
+        Fact("instance", "instance", config.instances.name, instance),
+        *(Fact(key, "", names) for key, names in named_arms(config).items()),
+        Fact("radius", "radius", radius, _radius(plan)),
+        Fact("regret", "regret", regret, number(regret)),
+        Fact(
+            "lower_bound",
+            "" if bound is None or ratio is None else "lower bound",
+            None if bound is None else {"for": beside.barrier.value, "regret": bound},
+            ""
+            if bound is None or ratio is None
+            else f"{float(bound):,.1f}, the known one of "
+            f"{beside.barrier.value} times log T: regret is {ratio.mean:.2f} of it",
+        ),
+        Fact("regret_over_bound", "", ratio),
+        Fact(
+            "expected_regret",
+            "" if beside.expected is None else "expected regret",
+            beside.expected,
+            "" if beside.expected is None else f"at most {float(beside.expected):,.1f}, proved",
+        ),
+        Fact(
+            "checkpoints",
+            "",
+            [{"round": rounds, "time_average_regret": mean} for rounds, mean in average],
+        ),
+        Fact("pulls", "pulls", results.pulls.tolist(), _pulls(config, results)),
+        Fact("best_arm_eliminated", algorithm.rule.loss, lost, f"in {lost} of {runs}"),
+        Fact(
+            "batches",
+            "batches released",
+            results.batches.tolist(),
+            f"{count_range(results.batches)}, {of_arms}",
+        ),
+        *(Fact("", label, text) for label, text in (proved(plan) | private(spent)).items()),
+        Fact("privacy", "", spent),
+        Fact("certificates", "", held),
+        Fact("bits_per_user", "bits per user" if bits else "", bits, f"at most {bits}"),
+    ]
+
+
+def _table(average: Sequence[tuple[int, Mean]]) -> Table:
+    """Regret by rounds, at some of the checkpoints."""
+    top = max(mean.mean for _, mean in average) or 1.0
+    step = max(1, len(average) // _SHOWN)
+    rows = []
+    for rounds, mean in list(average[::-step][:_SHOWN])[::-1]:
+        error = "" if mean.standard_error != mean.standard_error else f"{mean.standard_error:.2g}"
+        rows.append((f"{rounds:,}", f"{mean.mean:.5f}", error, Bar(mean.mean / top, 24)))
+    columns = ("round", "regret by round", "± s.e.", "")
+    return Table(columns, rows, right=("round", "± s.e."))
+
+
+def _pulls(config: Config, results: Results) -> str:
+    """By arm where all runs have the same arms; the most pulled first where they do not."""
+    fixed = isinstance(config.instances, Fixed)
+    pulls = results.pulls if fixed else -np.sort(-results.pulls)
+    what = "by arm" if fixed else "the arm pulled most first"
+    mean = ", mean over runs" if results.runs > 1 else ""
+    counts = [f"{count:,.0f}" for count in pulls.mean(axis=0)[:_ARMS]]
+    if labels := named_arms(config).get("arms"):
+        counts = [f"{plain_name(name)} {n}" for name, n in zip(labels, counts, strict=False)]
+    more = [] if pulls.shape[1] <= _ARMS else ["..."]
+    return f"{' '.join(counts + more)}  ({what}{mean})"
+
+
+def _radius(plan: Plan) -> str:
+    rule, kind = plan.algorithm.rule, plan.radius.value
+    if isinstance(rule, OwnPolicy):
+        return "none: its decisions are its own, and nothing is proved of them"
+    if isinstance(rule, LargestIndex):
+        return f"none: indices, a best arm's below its mean with probability {plan.failure}"
+    if plan.failure is None:
+        return f"{kind}, p = {decimal_text(plan.setting.confidence)}"
+    return f"{kind}: a best arm is eliminated with probability at most {plan.failure}"

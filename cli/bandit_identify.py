@@ -8,24 +8,35 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from ..bandit.algorithms import HALVINGS, IDENTIFIERS
 from ..bandit.evidence import cached_evidence
 from ..bandit.evidence import to_json as evidence_to_json
-from ..bandit.identification.algorithms import IDENTIFIERS
-from ..bandit.identification.halving import HALVINGS
-from ..bandit.identification.run import Identified, identify, ready
+from ..bandit.identification.identify import Identified, identify, ready
 from ..bandit.instances import Fixed
-from ..bandit.local_release import local_release
 from ..bandit.lower_bound import Barrier
 from ..bandit.privacy import Privacy
 from ..bandit.run import Config
 from ..bandit.setting import Setting
 from ..common.content_cache import default_cache
-from ..common.suggest import one_of
 from ..exact import ParameterError, decimal_text, whole
 from . import output
-from .bandit_options import Cluster, ProofTime, Runs, Seed, Workers, read_instances, verifying
-from .bandit_shown import arm_name, named_arms, number, private, proved
-from .bandit_shown import spent as account
+from .bandit_options import (
+    Cluster,
+    ProofTime,
+    Runs,
+    Seed,
+    Workers,
+    arm_name,
+    count_range,
+    named_arms,
+    number,
+    private,
+    proved,
+    read_algorithm,
+    read_instances,
+    verifying,
+)
+from .bandit_options import spent as account
 from .options import option, read_time
 from .parts import at_most
 from .result import Part, Result, printed
@@ -85,8 +96,7 @@ def identify_command(
     """
     count = whole(runs, "runs", at_least=1, at_most=10**7)
     start = whole(seed, "seed", at_least=0)
-    known = {each.name: each for each in (*IDENTIFIERS, *HALVINGS)}
-    chosen = known[one_of(algorithm, known, "algorithm")]
+    chosen = read_algorithm(algorithm, (*IDENTIFIERS, *HALVINGS))
     if epsilon is None and chosen.private:
         raise ParameterError(f"--epsilon must be given for {chosen.name}")
     if confidence is not None and chosen in HALVINGS:
@@ -107,17 +117,17 @@ def identify_command(
     config = Config(chosen, setting, instances)
     with verifying(read_time(seconds), "verifying mechanisms"):
         shared = ready(config, cached_evidence(default_cache() / "evidence"))
-        spent = account(shared.prepared, returning, delta)
+        spent = account(shared.plan, returning, delta)
     with output.progress("runs", count) as tick:
         found = identify(
             config, count, start, workers, ready_made=shared, cluster=cluster, progress=tick
         )
-    told = _parts(config, found, spent)
-    return Result(lambda: _json(config, found, spent), told, _UNDECIDED if found.undecided else 0)
+    code = _UNDECIDED if found.undecided else 0
+    return Result(lambda: _json(config, found, spent), _parts(config, found, spent), code)
 
 
 def _json(config: Config, found: Identified, spent: Privacy) -> dict[str, Any]:
-    prepared = found.ready.prepared
+    plan = found.ready.plan
     least = found.least
     return {
         "algorithm": config.algorithm.name,
@@ -144,15 +154,13 @@ def _json(config: Config, found: Identified, spent: Privacy) -> dict[str, Any]:
         "upper_bound": None
         if found.most is None
         else {"users": found.most, "probability": 1 - 3 * config.setting.confidence},
-        "pulls": found.pulls.tolist(),
-        "batches": found.batches.tolist(),
+        "pulls": found.results.pulls.tolist(),
+        "batches": found.results.batches.tolist(),
         "privacy": spent,
         "reports": None
-        if (local := local_release(prepared)) is None
+        if (local := plan.local) is None
         else {"mechanism": local.spec, "verdict": local.verified().verdict.name},
-        "certificates": [
-            evidence_to_json(held) for _, held in prepared.releases() if held is not None
-        ],
+        "certificates": [evidence_to_json(held) for _, held in plan.releases() if held is not None],
     }
 
 
@@ -189,12 +197,11 @@ def _parts(config: Config, found: Identified, spent: Privacy) -> Iterator[Part]:
             f"{found.most:,} with probability {sure}, proved for these means: the time is "
             f"{found.time().mean / found.most:.2f} of it"
         )
-    low, high = int(found.batches.min()), int(found.batches.max())
-    shown["releases"] = str(low) if low == high else f"{low} to {high}"
+    shown["releases"] = count_range(found.results.batches)
     yield given
-    if (local := local_release(found.ready.prepared)) is not None:
+    if (local := found.ready.plan.local) is not None:
         shown["reports"] = f"{local.spec}, {local.verified().verdict.name}"
-    yield {**shown, **proved(found.ready.prepared), **private(spent)}
+    yield {**shown, **proved(found.ready.plan), **private(spent)}
 
 
 def _error(config: Config, found: Identified) -> str:

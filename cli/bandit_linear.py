@@ -7,19 +7,18 @@ from typing import Annotated, Any
 
 from attrs import asdict
 
-from ..bandit.linear.environments import LinearEnvironment, linear_environment
+from ..bandit.linear.contexts import LinearEnvironment, linear_environment
 from ..bandit.linear.regret import PriorBound, cap_of, prior_regret
-from ..bandit.linear.returning import Returning
-from ..bandit.linear.returning import returning as several
-from ..bandit.linear.run import LinearReady, LinearResults, linear_ready, run_linear
+from ..bandit.linear.release import Returning
+from ..bandit.linear.release import returning as several
 from ..bandit.linear.setting import LinearSetting
+from ..bandit.linear.simulation import LinearPlan, LinearResults, prepare_linear, run_linear
 from ..bandit.results import Mean
 from ..common.suggest import one_of
 from ..common.table import Table
 from ..exact import ParameterError, decimal_text, whole
 from . import output
-from .bandit_options import Cluster, ProofTime, Runs, Seed, Workers, verifying
-from .bandit_shown import number
+from .bandit_options import Cluster, ProofTime, Runs, Seed, Workers, number, verifying
 from .options import option, read_time
 from .result import Part, Result, printed
 
@@ -94,23 +93,21 @@ def linear_command(
         release=release or "skellam",
     )
     with verifying(read_time(seconds), "verifying the release, computing radii"):
-        ready = linear_ready(setting)
+        plan = prepare_linear(setting)
         spent = None
-        if ready.release is not None and returning is not None:
-            spent = several(ready.release, returning, setting.delta, len(setting.batches))
+        if plan.release is not None and returning is not None:
+            spent = several(plan.release, returning, setting.delta, len(setting.batches))
     with output.progress("runs", count) as tick:
-        found = run_linear(
-            environment, ready, count, start, workers, cluster=cluster, progress=tick
-        )
-    data = _json(algorithm, environment, found, start) | _privacy_json(ready, spent)
+        found = run_linear(environment, plan, count, start, workers, cluster=cluster, progress=tick)
+    data = _json(algorithm, environment, found, start) | _privacy_json(plan, spent)
     return Result(data, _parts(algorithm, environment, found, spent))
 
 
 def _json(
     name: str, environment: LinearEnvironment, found: LinearResults, seed: int
 ) -> dict[str, Any]:
-    ready, setting = found.ready, found.ready.setting
-    prior = _prior(environment, ready)
+    plan, setting = found.plan, found.plan.setting
+    prior = _prior(environment, plan)
     return {
         "algorithm": name,
         "source": _source(name, setting),
@@ -125,13 +122,13 @@ def _json(
             "model_holds": _follows(environment, setting),
             "failure": setting.confidence,
             "runs_outside": None if found.outside is None else int(found.outside.sum()),
-            "matrix": list(ready.radius.matrix),
-            "error": list(ready.radius.error),
+            "matrix": list(plan.radius.matrix),
+            "error": list(plan.radius.error),
         },
         "regret": found.total_regret(),
-        "regret_without_privacy": found.plain_regret(),
+        "regret_without_privacy": Mean.of(found.plain[:, -1]),
         "regret_certified": found.certified_regret(),
-        "regret_bound_released": found.known_regret(),
+        "regret_bound_released": Mean.of(found.released[:, -1]),
         "regret_bound_prior": None if prior is None else asdict(prior),
         "regret_of_linear_fit": _linear(environment, setting),
         "checkpoints": [
@@ -140,7 +137,7 @@ def _json(
                 "regret": Mean.of(found.regret[:, batch]),
                 "without_privacy": Mean.of(found.plain[:, batch]),
                 "certified": Mean.of(found.certified[:, batch]),
-                "released": Mean.of(found.known[:, batch]),
+                "released": Mean.of(found.released[:, batch]),
             }
             for batch, users in enumerate(found.rounds)
         ],
@@ -151,8 +148,8 @@ def _source(name: str, setting: LinearSetting) -> str:
     return _NAMES[name].format(_LAWS[setting.release])
 
 
-def _privacy_json(ready: LinearReady, spent: Returning | None) -> dict[str, Any]:
-    release = ready.release
+def _privacy_json(plan: LinearPlan, spent: Returning | None) -> dict[str, Any]:
+    release = plan.release
     if release is None:
         return {"privacy": None, "certificates": [], "bits_per_user": None}
     one = release.contribution
@@ -162,10 +159,10 @@ def _privacy_json(ready: LinearReady, spent: Returning | None) -> dict[str, Any]
             "trust": "distributed",
             "neighbours": "add-remove",
             "mechanism": release.spec,
-            "batches": len(ready.radius.users),
+            "batches": len(plan.radius.users),
             "measured": release.certificate.measured,
             "noise": {"standard_deviation": release.deviation, "norm_of_a_user": 1},
-            "wraps": {"lower": "0", "upper": decimal_text(release.wraps)},
+            "wraps": {"lower": "0", "upper": decimal_text(release.overflows)},
             "returning": spent
             and {
                 "batches": spent.batches,
@@ -186,10 +183,10 @@ def _follows(environment: LinearEnvironment, setting: LinearSetting) -> bool:
     return environment.theta is not None and environment.norm <= float(setting.norm)
 
 
-def _prior(environment: LinearEnvironment, ready: LinearReady) -> PriorBound | None:
-    if environment.diversity is None or not _follows(environment, ready.setting):
+def _prior(environment: LinearEnvironment, plan: LinearPlan) -> PriorBound | None:
+    if environment.diversity is None or not _follows(environment, plan.setting):
         return None
-    return prior_regret(ready.radius, environment.diversity, environment.chosen_diversity)
+    return prior_regret(plan.radius, environment.diversity, environment.chosen_diversity)
 
 
 def _linear(environment: LinearEnvironment, setting: LinearSetting) -> float | None:
@@ -200,7 +197,7 @@ def _linear(environment: LinearEnvironment, setting: LinearSetting) -> float | N
 def _parts(
     name: str, environment: LinearEnvironment, found: LinearResults, spent: Returning | None
 ) -> Iterator[Part]:
-    ready, setting = found.ready, found.ready.setting
+    plan, setting = found.plan, found.plan.setting
     runs = "1 run" if found.runs == 1 else f"{found.runs:,} runs"
     p = decimal_text(setting.confidence)
     given = {
@@ -212,11 +209,12 @@ def _parts(
     }
     shown: dict[str, Any] = {
         "regret": number(found.total_regret()),
-        "without privacy": number(found.plain_regret()),
+        "without privacy": number(Mean.of(found.plain[:, -1])),
         "where the radius holds": f"at most {number(found.certified_regret())}",
-        "from what was released": f"at most {number(found.known_regret())}, where the radius holds",
+        "from what was released": f"at most {number(Mean.of(found.released[:, -1]))}, where the "
+        "radius holds",
     }
-    prior = _prior(environment, ready)
+    prior = _prior(environment, plan)
     if prior is not None:
         shown["before anything runs"] = (
             f"at most {prior.bound:,.1f}, but with probability {decimal_text(prior.failure)}; its "
@@ -225,7 +223,7 @@ def _parts(
             else "nothing is proved of these batches; with a first one (--first) of about "
             f"{prior.first:,} users more may be"
         )
-    if ready.release is None:
+    if plan.release is None:
         del shown["without privacy"]
     if found.outside is not None:
         shown["outside the radius"] = f"{int(found.outside.sum())} of {runs}"
@@ -242,7 +240,7 @@ def _parts(
         )
     yield given
     yield _table(found)
-    yield {**shown, **_private(ready, spent)}
+    yield {**shown, **_private(plan, spent)}
 
 
 def _table(found: LinearResults) -> Table:
@@ -262,8 +260,8 @@ def _table(found: LinearResults) -> Table:
     return Table(columns, rows, right=columns)
 
 
-def _private(ready: LinearReady, spent: Returning | None) -> Mapping[str, str]:
-    release = ready.release
+def _private(plan: LinearPlan, spent: Returning | None) -> Mapping[str, str]:
+    release = plan.release
     if release is None:
         return {"privacy": "nothing is added to the sums: not private"}
     one = release.contribution

@@ -7,32 +7,47 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ..bandit.algorithms import ALGORITHMS, named
+from ..bandit.algorithms import ALGORITHMS
 from ..bandit.instances import Instances
-from ..bandit.prepare import Radius
+from ..bandit.plan import Radius
 from ..bandit.run import Config, read_counts
 from ..bandit.setting import Setting
 from ..bandit.study import Cell
 from ..common.suggest import check_keys, meant
-from ..exact.number import ExactInput, ParameterError, located
+from ..exact.number import ExactInput, ParameterError, located, whole
 from ..mechanisms.pairs.pair_file import read_text
-from .bandit_options import is_drawn, read_growth, read_instances
+from .bandit_options import is_drawn, read_algorithm, read_growth, read_instances
 
 _NUMBERS = ("delta", "scaling", "confidence", "growth")  # of an algorithm, or of all of them
 _ALGORITHM = ("algorithm", "label", "radius", *_NUMBERS)
 _INSTANCE = ("instance", "arms", "sigma")
 _KEYS = ("algorithms", "epsilon", "horizon", "arms", "instances", "runs", "seed", "radius")
 _MOST = 10_000
+_PACKAGED = Path(__file__).parent.parent / "bandit" / "studies"  # where they are kept
+_QUICK_RUNS, _QUICK_HORIZON, _QUICK_SCALING = 5, 10**5, 10
 
 
-def read_study(path: Path) -> list[Cell]:
+def packaged() -> list[str]:
+    """The names of the studies that come with the package."""
+    return sorted(path.stem for path in _PACKAGED.glob("*.toml"))
+
+
+def read_study(name: str | Path, quick: bool = False, seed: str | None = None) -> list[Cell]:
     """All cells of a TOML file, its first list varying slowest: instances, arms, horizons, epsilon,
     algorithms.
 
-    Raises ParameterError, naming the file and the key, before anything is computed.
+    name: of a study that comes with the package, else of a file. quick: a preview, of few short
+    runs. seed: in place of the file's. Raises ParameterError, naming the file and the key, before
+    anything is computed.
     """
     import tomllib
 
+    path = _PACKAGED / f"{name}.toml" if str(name) in packaged() else Path(name)
+    if path.suffix != ".toml" and not path.exists():
+        raise ParameterError(
+            f"FILE: there is no study {str(name)[:40]!r}{meant(str(name), packaged())}: "
+            f"a file, or one of {', '.join(packaged())}"
+        )
     text = read_text(path)
     try:
         table = tomllib.loads(text, parse_float=str)
@@ -47,9 +62,16 @@ def read_study(path: Path) -> list[Cell]:
         ]
         places = _places(table)
         horizons = [_number(each, "horizon") for each in _listed(table, "horizon")]
+        if quick:
+            table["runs"] = min(_QUICK_RUNS, whole(table.get("runs", "20"), "runs"))
+            short = (min(_QUICK_HORIZON, whole(each, "horizon")) for each in horizons)
+            horizons = list(dict.fromkeys(short))
+            algorithms = [each for each in algorithms if not _is_slow(each)]
         epsilons = [_number(each, "epsilon") for each in _listed(table, "epsilon", ["1"])]
-        runs, seed = (_number(table.get(key, usual), key) for key, usual in _COUNTS.items())
-        count, start, _ = read_counts(runs, seed, 1)
+        if seed is not None:
+            table["seed"] = seed
+        runs, first = (_number(table.get(key, usual), key) for key, usual in _COUNTS.items())
+        count, start, _ = read_counts(runs, first, 1)
         size = len(places) * len(horizons) * len(epsilons) * len(algorithms)
         if size > _MOST:
             raise ParameterError(f"must have at most {_MOST} cells, got {size}")
@@ -62,6 +84,11 @@ def read_study(path: Path) -> list[Cell]:
             if cell is not None and (cell.config.algorithm.private or epsilon == epsilons[0]):
                 cells.append(cell)
     return cells
+
+
+def _is_slow(table: Mapping[str, Any]) -> bool:
+    """Do the certificates of its releases take minutes?"""
+    return whole(table.get("scaling", _QUICK_SCALING), "scaling") > _QUICK_SCALING
 
 
 _COUNTS = {"runs": "20", "seed": "0"}
@@ -77,13 +104,9 @@ def _cell(
     seed: int,
 ) -> Cell:
     """given: does the file say an epsilon?"""
-    name = table["algorithm"]
-    algorithm = named(name)
-    if algorithm is None:
-        known = [each.name for each in ALGORITHMS]
-        raise ParameterError(f"{name[:40]!r} is not known{meant(name, known)}")
+    algorithm = read_algorithm(table["algorithm"], ALGORITHMS)
     if algorithm.private and not given:
-        raise ParameterError(f"epsilon must be given for {name}")
+        raise ParameterError(f"epsilon must be given for {algorithm.name}")
     radii = {each.value: each for each in Radius}
     asked = str(table.get("radius", "paper"))
     if (radius := radii.get(asked)) is None:

@@ -135,11 +135,9 @@ _CALLS = (
 )
 _NEVER = (  # good ones take long: they are spoilt for certain
     "bandit figures --out @folder --figure BAD --quick",
-    "bandit figures --out PLACE --figure 1 --quick",
-    "bandit figures --out @folder --quick --ratings PLACE",
-    "bandit figures --out @folder --quick --seed BAD",
     "bandit figures --out @folder --quick --workers BAD",
     "bandit study @rewards.csv --out @folder",
+    "bandit study figure2 --out PLACE --quick",
     "bandit study PLACE --out PLACE --workers 1",
     "protocol PLACE",
     "claims BAD",

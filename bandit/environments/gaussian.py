@@ -180,10 +180,10 @@ def _shares(
     relative accuracy. An interval is cut until the density falls by at most e on a part.
     """
     width = 1 / (precision * sigma)
-    farthest = float(np.max(np.maximum(location, 1 - np.asarray(location))))
-    reach = min(farthest / sigma, _BEYOND) + 1
-    parts = max(1, math.ceil(width * reach))
-    order = next(order for limit, order in _NODES if width * reach / parts <= limit)
+    largest = float(np.max(np.maximum(location, 1 - np.asarray(location))))
+    deviations = min(largest / sigma, _BEYOND) + 1
+    parts = max(1, math.ceil(width * deviations))
+    order = next(order for limit, order in _NODES if width * deviations / parts <= limit)
     nodes, weights = _legendre(order)
     u = ((np.arange(parts)[:, None] + nodes) / parts).ravel()
     share = np.outer(np.full(parts, width / parts * _PEAK), weights).ravel()

@@ -6,12 +6,10 @@ from pathlib import Path
 
 from ...common.regular_file import open_regular
 from ...exact.number import ExactInput, ParameterError, exact, located, whole
-from .clustering import fair_instance
+from .clustering import LINE, fair_instance, read_letor
 from .environment import Environment
-from .instance_file import read_json
-from .letor import LINE, read_letor
-from .reward_file import read_rewards
-from .table import Bernoulli
+from .files import read_json, read_rewards
+from .rewards import Bernoulli
 
 _COINS = "coins:"
 _SUFFIXES = {

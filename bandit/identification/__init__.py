@@ -1,8 +1,8 @@
 """Which arm is best, with an error that is proved: best-arm identification at fixed confidence.
 
     from exactdp.bandit.environments.instance import instance
-    from exactdp.bandit.identification.algorithms import DIST_DP_LUCB
-    from exactdp.bandit.identification.run import identify
+    from exactdp.bandit.algorithms import DIST_DP_LUCB
+    from exactdp.bandit.identification.identify import identify
     from exactdp.bandit.instances import Fixed
     from exactdp.bandit.run import Config
     from exactdp.bandit.setting import Setting

@@ -111,8 +111,8 @@ def _divergence(
     """d(x, y), x <= y, in floats."""
     z = x + 0 * y
     if epsilon is not None:
-        odds = (1 - y) / y * np.exp(min(float(epsilon), 500.0))
-        z = np.maximum(z, 1 / (1 + odds))
+        ratio = (1 - y) / y * np.exp(min(float(epsilon), 500.0))
+        z = np.maximum(z, 1 / (1 + ratio))
     with np.errstate(divide="ignore", invalid="ignore"):
         kl = np.where(z > 0, z * np.log(z / y), 0) + np.where(
             z < 1, (1 - z) * np.log((1 - z) / (1 - y)), 0

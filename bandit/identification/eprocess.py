@@ -60,9 +60,8 @@ from numpy.typing import NDArray
 from ...exact.number import ParameterError, ball
 from ...exact.precision import lower_float, refine, working_precision
 from ...exact.rounding import float_above
-from ..prepare import Prepared
-from ..radius.index import farthest, log_mgf
-from ..radius.noise import BITS
+from ..plan import Plan
+from ..radius.noise import BITS, cumulated_log_mgf, exponents, mgf_end
 
 _STEP = 0.3  # of log(t/(end - t)) from one t to the next: several share each best one
 _HIGHEST = 3.0  # the largest such logarithm
@@ -84,7 +83,7 @@ class EProcess:
     """The e-processes of a schedule.
 
     threshold  log((K - 1)/p), p less what misreading costs; rounded up
-    misread    what that is: a bound of the probability that some release of some arm is misread
+    overflow   what that is: a bound of the probability that some release of some arm is misread
     precision  g: sums are in units of 1/g
     users      N, after b = 1, 2, ... batches
     exponents  the t
@@ -93,7 +92,7 @@ class EProcess:
     """
 
     threshold: float
-    misread: Fraction
+    overflow: Fraction
     precision: int
     users: Whole
     exponents: Floats
@@ -122,7 +121,9 @@ class EProcess:
         terms -= most[:, :, None]
         return np.asarray(most + np.log(np.exp(terms, out=terms).sum(axis=2)))
 
-    def apart(self, batches: Whole, sums: Floats, others: Whole, their_sums: Floats) -> Floats:
+    def log_e_values(
+        self, batches: Whole, sums: Floats, others: Whole, their_sums: Floats
+    ) -> Floats:
         """Below log A_a(l) + log B_j(l) for all l: arms a with these sums against arms j.
 
         -inf where a's estimate is not the larger one, or floats cannot tell.
@@ -192,42 +193,36 @@ class EProcess:
         return np.asarray(_SLACK * (1 + offsets + moved))
 
 
-def e_process(prepared: Prepared) -> EProcess:
+def e_process(plan: Plan) -> EProcess:
     """That of an algorithm's batches, at its confidence.
 
     Raises ParameterError where misreading alone costs as much as the confidence allows.
     """
-    phases, setting = list(prepared.phases.values()), prepared.setting
-    assert prepared.index is not None
-    noises = [phase.release.noise for phase in phases]
-    precision = prepared.index.precision
-    misread = Fraction(prepared.index.misread.upper) * setting.arms
-    left = setting.confidence - misread
+    batches, setting = list(plan.batches.values()), plan.setting
+    assert plan.index is not None
+    noises = [batch.release.noise for batch in batches]
+    precision = plan.index.precision
+    overflow = Fraction(plan.index.overflow.upper) * setting.arms
+    left = setting.confidence - overflow
     if left <= 0:
         raise ParameterError(
-            f"confidence must be above what wrong decoding costs, {float(misread):.3g}, "
+            f"confidence must be above what wrong decoding costs, {float(overflow):.3g}, "
             f"got {float(setting.confidence):g}"
         )
-    users = np.cumsum([phase.users for phase in phases])
-    points = _exponents(min(farthest(each, precision) for each in noises), int(users[-1]))
-    above, below = np.empty((2, len(phases), len(points)))
+    users = np.cumsum([batch.users for batch in batches])
+    end = min(mgf_end(each, precision) for each in noises)
+    points = exponents(end, math.sqrt(2 / int(users[-1])), _HIGHEST, _STEP)
     with working_precision(BITS):
-        weight = -arb(len(points)).log()
-        for offsets, sign in ((above, 1), (below, -1)):
-            spent = [-weight for _ in points]
-            for row, noise in enumerate(noises):
-                spent = [
-                    sum_ + log_mgf(noise, sign * t, precision)
-                    for sum_, t in zip(spent, points.tolist(), strict=True)
-                ]
-                offsets[row] = [lower_float(-each) for each in spent]
-    odds = (setting.arms - 1) / left
-    threshold = float_above(refine(lambda: ball(odds).log()).upper)
-    return EProcess(threshold, misread, precision, users, points, above, below)
+        weight = arb(len(points)).log()
+    above, below = (
+        cumulated_log_mgf(noises, precision, signed.tolist(), _minus_rounded_up, weight)
+        for signed in (points, -points)
+    )
+    rivals = (setting.arms - 1) / left
+    threshold = float_above(refine(lambda: ball(rivals).log()).upper)
+    return EProcess(threshold, overflow, precision, users, points, above, below)
 
 
-def _exponents(end: float, most: int) -> Floats:
-    """From what is best for sums of all users up to where the noise ends."""
-    least = min(math.sqrt(2 / most), end / 4)
-    odds = np.exp(np.arange(math.log(least / (end - least)), _HIGHEST, _STEP))
-    return np.asarray(end * odds / (1 + odds))
+def _minus_rounded_up(value: arb) -> float:
+    """-value, rounded down."""
+    return lower_float(-value)

@@ -38,6 +38,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import accumulate
 from typing import TypeAlias
 
 import numpy as np
@@ -48,10 +49,10 @@ from numpy.typing import NDArray
 from ...exact.enclosure import Enclosure
 from ...exact.precision import enclose, upper_float, working_precision
 from ..environments.environment import Environment
-from ..prepare import Prepared
-from ..radius.index import Look, farthest, log_mgf, misread_chances
-from ..radius.noise import BITS
-from .halving import remaining
+from ..plan import Plan
+from ..policies import remaining
+from ..radius.index import Look, overflow_chances
+from ..radius.noise import BITS, cumulated_log_mgf, exponents, mgf_end
 
 _STEP = 0.1  # of log(t/(end - t)) from one t to the next
 _HIGHEST = 6.0
@@ -109,7 +110,7 @@ class HalvingError:
     """What does not depend on the means: of each batch, and w."""
 
     batches: list[_Batch]
-    misread: Fraction
+    overflow: Fraction
 
     def of(self, environment: Environment) -> Enclosure:
         """From 0 to the bound for this instance; exactly 0 where every arm is best."""
@@ -118,7 +119,7 @@ class HalvingError:
             return Enclosure.exactly(0)
         best = float(environment.means.max())
         total = sum(Fraction(each.error(means, counts, best)) for each in self.batches)
-        total = len(environment.best) * total + self.misread
+        total = len(environment.best) * total + self.overflow
         return Enclosure(Fraction(0), min(total, Fraction(1)))
 
 
@@ -129,32 +130,30 @@ def grouped(environment: Environment, alone: int) -> tuple[Floats, NDArray[np.in
     """
     best = environment.means.max()
     means = -np.sort(-environment.means[environment.means < best])
-    apart = np.geomspace(alone, max(len(means), alone), alone).astype(np.int64)
-    starts = np.unique(np.append(np.arange(alone), apart))
+    ends = np.geomspace(alone, max(len(means), alone), alone).astype(np.int64)
+    starts = np.unique(np.append(np.arange(alone), ends))
     starts = starts[starts < len(means)]
     return means[starts], np.diff(np.append(starts, len(means)))
 
 
-def halving_error(prepared: Prepared) -> HalvingError:
+def halving_error(plan: Plan) -> HalvingError:
     """Of an algorithm's batches."""
-    left = remaining(prepared.setting.arms)
-    releases = [phase.release for phase in prepared.phases.values()]
+    left = remaining(plan.setting.arms)
+    releases = [batch.release for batch in plan.batches.values()]
     precision, users = releases[0].precision, sum(each.users for each in releases)
-    end = min(farthest(each.noise, precision) for each in releases)
-    least = min(math.sqrt(1 / users) / 8, end / 4)
-    odds = np.exp(np.arange(math.log(least / (end - least)), _HIGHEST, _STEP))
-    points, users, batches = end * odds / (1 + odds), 0, []
+    noises = [each.noise for each in releases]
+    end = min(mgf_end(each, precision) for each in noises)
+    points = exponents(end, math.sqrt(1 / users) / 8, _HIGHEST, _STEP)
+    both = [*points.tolist(), *(-points).tolist()]
+    above, below = np.split(cumulated_log_mgf(noises, precision, both, upper_float), 2, axis=1)
+    total = accumulate(each.users for each in releases)
+    batches = [
+        _Batch(left[row + 1], users, points, above[row], below[row])
+        for row, users in enumerate(total)
+    ]
     with working_precision(BITS):
-        wrong, spent = arb(0), [arb(0)] * (2 * len(points))
-        for row, each in enumerate(releases):
-            users += each.users
-            spent = [
-                sum_ + log_mgf(each.noise, t, precision)
-                for sum_, t in zip(spent, [*points.tolist(), *(-points).tolist()], strict=True)
-            ]
-            above, below = np.split(np.array([upper_float(value) for value in spent]), 2)
-            batches.append(_Batch(left[row + 1], users, points, above, below))
+        wrong = arb(0)
+        for arms, each in zip(left, releases, strict=False):
             look = Look(each.users, each.precision, each.noise, each.decoding)
-            wrong += left[row] * sum(misread_chances(look), arb(0))
-        misread = Fraction(enclose(wrong).upper)
-    return HalvingError(batches, misread)
+            wrong += arms * sum(overflow_chances(look), arb(0))
+        return HalvingError(batches, Fraction(enclose(wrong).upper))

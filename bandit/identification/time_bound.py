@@ -43,14 +43,12 @@ from typing import TypeAlias
 
 import numpy as np
 from attrs import frozen
-from flint import arb
 from numpy.typing import NDArray
 
-from ...exact.precision import upper_float, working_precision
+from ...exact.precision import upper_float
 from ..environments.environment import Environment
-from ..prepare import Prepared
-from ..radius.index import farthest, log_mgf
-from ..radius.noise import BITS
+from ..plan import Plan
+from ..radius.noise import cumulated_log_mgf, exponents, mgf_end
 from ..release import ModularRelease
 from .eprocess import EProcess
 from .halving_error import grouped
@@ -60,44 +58,46 @@ _STEP = 0.1  # of log(t/(end - t)) from one t to the next
 _HIGHEST = 6.0
 _SLACK = 2.0**-44
 _NEAR = 2.0**-38
-_APART = 2.0**-19  # of estimates and bounds, above the errors of floats and what `apart` asks for
+_APART = (
+    2.0**-19
+)  # of estimates and bounds, above the errors of floats and what `log_e_values` asks for
 _ALONE = 8  # as for `grouped`
 
 Floats: TypeAlias = NDArray[np.float64]
 
 
-def time_bound(prepared: Prepared, process: EProcess, environment: Environment) -> int | None:
+def time_bound(plan: Plan, process: EProcess, environment: Environment) -> int | None:
     """Users, with probability 1 - 3p; None where there is no bound, or none within the horizon."""
-    last, users = len(prepared.phases), process.users
-    if len(environment.best) > 1 or last > _MOST_BATCHES or 3 * prepared.setting.confidence >= 1:
+    last, users = len(plan.batches), process.users
+    if len(environment.best) > 1 or last > _MOST_BATCHES or 3 * plan.setting.confidence >= 1:
         return None
-    assert prepared.index is not None
+    assert plan.index is not None
     means, counts = grouped(environment, _ALONE)
-    best, chance = float(environment.means.max()), float(prepared.setting.confidence) / (2 * last)
-    tails = _tails(prepared, users)
+    best, chance = float(environment.means.max()), float(plan.setting.confidence) / (2 * last)
+    tails = _tails(plan, users)
     star = tails.below(best, math.log(chance) - _NEAR)
     ours, theirs = (each.ravel() + 1 for each in np.indices((last, last)))
-    margin = _margin(prepared, process, ours, theirs)
+    margin = _margin(plan, process, ours, theirs)
     found = []
     for mean in means.tolist():
         arm = tails.above(mean, math.log(chance / int(counts.sum())) - _NEAR)
         pairs = ours, star[ours - 1], theirs, arm[theirs - 1]
         tell = process.surely(*pairs, margin).reshape(last, last)
         tell &= (star / users)[:, None] > arm / users + _APART * process.precision
-        below = prepared.index.of(np.arange(1, last + 1), arm) < best - _APART
+        below = plan.index.of(np.arange(1, last + 1), arm) < best - _APART
         found.append((tell, below, arm / users + _APART * process.precision))
     for cap in range(1, last + 1):
         least = (star / users)[:cap].min()
-        told = [_first(_square(tell[:cap, :cap])) for tell, _, _ in found]
+        beaten = [_first(_square(tell[:cap, :cap])) for tell, _, _ in found]
         low = [_first(each[:cap]) for _, each, _ in found]
         ahead = [_first(mean[:cap] < least) for _, _, mean in found]
-        needed = [max(s, u, min(v, max(low))) for s, u, v in zip(told, low, ahead, strict=True)]
+        needed = [max(s, u, min(v, max(low))) for s, u, v in zip(beaten, low, ahead, strict=True)]
         if max(needed) <= cap:
-            total = int(users[max(told) - 1])
+            total = int(users[max(beaten) - 1])
             total += sum(
                 n * int(users[b - 1]) for b, n in zip(needed, counts.tolist(), strict=True)
             )
-            return total if total <= prepared.setting.horizon else None
+            return total if total <= plan.setting.horizon else None
     return None
 
 
@@ -128,30 +128,21 @@ class _Tails:
         return np.asarray(found + noise + error)
 
 
-def _tails(prepared: Prepared, users: NDArray[np.int64]) -> _Tails:
-    noises = [phase.release.noise for phase in prepared.phases.values()]
-    precision = next(iter(prepared.phases.values())).release.precision
-    end = min(farthest(each, precision) for each in noises)
-    least = min(math.sqrt(1 / int(users[-1])) / 8, end / 4)
-    odds = np.exp(np.arange(math.log(least / (end - least)), _HIGHEST, _STEP))
-    points, rows = end * odds / (1 + odds), []
-    with working_precision(BITS):
-        spent = [arb(0)] * (2 * len(points))
-        for noise in noises:
-            spent = [
-                sum_ + log_mgf(noise, t, precision)
-                for sum_, t in zip(spent, [*points.tolist(), *(-points).tolist()], strict=True)
-            ]
-            rows.append([upper_float(value) for value in spent])
-    up, down = np.split(np.array(rows), 2, axis=1)
+def _tails(plan: Plan, users: NDArray[np.int64]) -> _Tails:
+    noises = [batch.release.noise for batch in plan.batches.values()]
+    precision = next(iter(plan.batches.values())).release.precision
+    end = min(mgf_end(each, precision) for each in noises)
+    points = exponents(end, math.sqrt(1 / int(users[-1])) / 8, _HIGHEST, _STEP)
+    both = [*points.tolist(), *(-points).tolist()]
+    up, down = np.split(cumulated_log_mgf(noises, precision, both, upper_float), 2, axis=1)
     return _Tails(points, up, down, users.astype(float), precision)
 
 
 def _margin(
-    prepared: Prepared, process: EProcess, ours: NDArray[np.int64], theirs: NDArray[np.int64]
+    plan: Plan, process: EProcess, ours: NDArray[np.int64], theirs: NDArray[np.int64]
 ) -> Floats:
     """Above what floats may make of `surely` for sums less than for their bounds."""
-    releases = [phase.release for phase in prepared.phases.values()]
+    releases = [batch.release for batch in plan.batches.values()]
     most = [
         each.largest / each.precision if isinstance(each, ModularRelease) else each.users
         for each in releases

@@ -1,6 +1,6 @@
 """Linear contextual bandits, in batches whose noisy sums are vectors, with a radius that is proved.
 
-    from exactdp.bandit.linear.environments import linear_environment
+    from exactdp.bandit.linear.contexts import linear_environment
     from exactdp.bandit.linear.run import linear_ready, run_linear
     from exactdp.bandit.linear.setting import LinearSetting
 

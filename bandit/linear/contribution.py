@@ -6,7 +6,7 @@ A user with context x in R^d, |x| <= 1, and reward y in [0, 1], r = 2y - 1, cont
 
 d(d + 1)/2 + d numbers. svec keeps inner products of symmetric matrices, so that |svec(x x')| is
 |x|^2 <= 1, and |phi| <= 1. (The noise is that of a vector of norm 1 divided by the weights; 3 : 4
-is within 2 % of the best for |theta*| = 1 in many dimensions, see (3) of `noise`.)
+is within 2 % of the best for |theta*| = 1 in many dimensions, see (3) of `radius`.)
 
 The client scales by a whole number g, replaces g phi by a fixed-point vector of norm at most g, in
 exact integers, and rounds each coordinate at random (`protocols.federated.grid`, `rounding`): what
@@ -127,7 +127,7 @@ class Contribution:
         """What the user sends: `integers` plus a share of the noise in each, mod 2^bits."""
         found = self.integers(context, reward, bits)
         if share is not None:
-            found += draw_array(share, bits, self.size)  # beyond 64 bits it wraps: the same
+            found += draw_array(share, bits, self.size)  # beyond 64 bits it overflows: the same
         return self.residues(found)
 
     def residues(self, integers: Integers) -> Words:

@@ -21,7 +21,7 @@ d 2^-53 |H| < rho, as T is at most 10^8.)
 *Before anything runs.* Let each user's K contexts be drawn independently of all before, from one
 law, with kappa I <= E[mean of x_a x_a' over the arms]; in the first batch, of n_1 users, arms are
 at random. And let kappa' I <= E[x x' | all before] of the arm that any convex index is largest of
-(`diversity`; 0 if nothing is known), as all later users choose: widths are convex in x. So after n
+(`contexts`; 0 if nothing is known), as all later users choose: widths are convex in x. So after n
 users the conditional means of x x' add up to at least mu I, mu = kappa n_1 + kappa' (n - n_1), and
 by the matrix Chernoff bound for adapted sequences (Tropp 2011; with |x x'| <= 1)
 
@@ -80,8 +80,8 @@ def released_regret(before: Estimate, after: Estimate, users: int, norm: Fractio
         inverse, shape = exact_matrix(before.inverse), exact_matrix(before.shape)
         added = (arb(before.matrix) + arb(after.matrix)) * identity(dimension)
         seen = exact_matrix(after.gram) - exact_matrix(before.gram) + added
-        turned = inverse.transpose() * seen * inverse
-        squares = (shape * turned).trace(), turned.trace()
+        projected = inverse.transpose() * seen * inverse
+        squares = (shape * projected).trace(), projected.trace()
         first, second = (arb(users).sqrt() * each.max(arb(0)).sqrt() for each in squares)
         widths = before.beta * first + before.gamma * second + 3 * arb(before.rest) * users
         return min(upper_float(widths * _LAST), upper_float(users * ball(cap_of(norm))))

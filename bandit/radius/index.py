@@ -70,11 +70,10 @@ from ...exact.number import ParameterError, ball
 from ...exact.precision import enclose, lower_float, upper_float, working_precision
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ...mechanisms.laws.law import Law
-from .noise import BITS
-from .plan import ContinuousLaplace, Decoding, Noise
+from .noise import BITS, MOST_EXPONENT, exponents, log_mgf, mgf_end
+from .plan import Decoding, Noise
 
 _STEP = 0.08  # of log(t/(end - t)) from one t to the next: the bound is flat at the best one
-_FARTHEST = 8.0  # the largest t where noise has no tail that limits it
 _SLACK = 2.0**-44
 _FULL = 16  # up to so many times the users of the first batch a batch has the full level
 _THETA = np.array([0.0, *math.pi * 2.0 ** np.arange(-30, 0, 1 / 6), 3.1416])  # from 0 beyond pi
@@ -106,7 +105,7 @@ class Index:
     levels     L, of each of them
     failure    their sum + w: encloses the bound of the probability that an arm's index ever falls
                below its mean
-    misread    a bound of the probability that some release of an arm is read wrongly at all
+    overflow   a bound of the probability that some release of an arm is read wrongly at all
     precision  g
     users      N: of all batches so far
     exponents  the t
@@ -115,7 +114,7 @@ class Index:
 
     levels: tuple[Fraction, ...]
     failure: Enclosure
-    misread: Enclosure
+    overflow: Enclosure
     precision: int
     users: NDArray[np.int64]
     exponents: NDArray[np.float64]
@@ -153,9 +152,9 @@ def index(looks: Sequence[Look], confidence: Fraction, plain: bool = False) -> I
         raise ParameterError("precisions must be the same in all batches for sums that add up")
     precision = grids.pop()
     with working_precision(BITS):
-        wraps = [misread_chances(look) for look in looks]
-        above = enclose(sum((high for _, high in wraps), arb(0)))
-        wrong = enclose(sum((low + high for low, high in wraps), arb(0)))
+        overflows = [overflow_chances(look) for look in looks]
+        above = enclose(sum((high for _, high in overflows), arb(0)))
+        wrong = enclose(sum((low + high for low, high in overflows), arb(0)))
     left = confidence - Fraction(above.upper)
     if left <= 0:
         raise ParameterError(
@@ -234,43 +233,15 @@ def _tilted(
     return _Tilted(mgf, shape, peak)
 
 
-def log_mgf(noise: Noise | None, t: float, precision: int) -> arb:
-    """log E e^(tZ/g), Z in units of 1/g, at the working precision."""
-    if noise is None:
-        return arb(0)
-    point = arb(t) / precision
-    if isinstance(noise, ContinuousLaplace):
-        return -(1 - (point * ball(noise.scale)) ** 2).log()
-    if not isinstance(noise, Law):
-        return sum((log_mgf(law, t, precision) for law in noise), arb(0))
-    return noise.cumulant(acb(point), False).real
-
-
 def _exponents(
     looks: Sequence[Look], precision: int, level: Fraction, most: int
 ) -> NDArray[np.float64]:
     """From what is best for sums of all users up to where the noise ends."""
-    end = min((farthest(look.noise, precision) for look in looks), default=_FARTHEST)
-    least = min(math.sqrt(-math.log(level) / most), end / 4)
-    low, high = math.log(least / (end - least)), 6.0
-    odds = np.exp(np.arange(low, high, _STEP))
-    points: NDArray[np.float64] = end * odds / (1 + odds)
-    return points
+    end = min((mgf_end(look.noise, precision) for look in looks), default=MOST_EXPONENT)
+    return exponents(end, math.sqrt(-math.log(level) / most), 6.0, _STEP)
 
 
-def farthest(noise: Noise | None, precision: int) -> float:
-    """Below which t noise has a moment generating function: a little less, in floats."""
-    if noise is None:
-        return _FARTHEST
-    if isinstance(noise, ContinuousLaplace):
-        return precision / float(noise.scale) * (1 - 2.0**-40)
-    if not isinstance(noise, Law):
-        return min(farthest(law, precision) for law in noise)
-    ends = [lower_float(abs(ball(end))) for end in noise.mgf_domain if end is not None]
-    return min([_FARTHEST, *(end * precision * (1 - 2.0**-40) for end in ends)])
-
-
-def misread_chances(look: Look) -> tuple[arb, arb]:
+def overflow_chances(look: Look) -> tuple[arb, arb]:
     """P(noise < -tau) and P(noise > m - 1 - tau - n g)."""
     if look.decoding is None or look.noise is None:
         return arb(0), arb(0)

@@ -9,7 +9,7 @@ sums of two such are symmetric and unimodal. Hence G is convex on t >= 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
@@ -19,7 +19,7 @@ from flint import acb, arb
 from numpy.typing import NDArray
 
 from ...exact.number import ParameterError, ball
-from ...exact.precision import working_precision
+from ...exact.precision import lower_float, working_precision
 from ...mechanisms.laws import contour
 from ...mechanisms.laws.contour import vertical_path
 from ...mechanisms.laws.discrete_laplace import DiscreteLaplace
@@ -208,14 +208,70 @@ def _difference(laws: tuple[Law, ...]) -> Callable[[int], arb]:
     return summed.at_least
 
 
-def _tabulated(summed: _Sum, reach: int) -> Callable[[int], arb]:
-    """G from the probabilities themselves, added up from `reach` down; farther out as `_Sum`."""
-    table = [summed.at_least(reach)]
-    for mass in reversed(summed.laws[0].balls(0, reach - 1)):
+def _tabulated(summed: _Sum, end: int) -> Callable[[int], arb]:
+    """G from the probabilities themselves, added up from `end` down; farther out as `_Sum`."""
+    table = [summed.at_least(end)]
+    for mass in reversed(summed.laws[0].balls(0, end - 1)):
         table.append(table[-1] + mass)
     table.reverse()
-    return lambda t: table[t] if t <= reach else summed.at_least(t)
+    return lambda t: table[t] if t <= end else summed.at_least(t)
 
 
 def _deviation(laws: tuple[Law, ...]) -> float:
     return math.sqrt(2 * sum(float(law.moments().variance.upper) for law in laws))
+
+
+# -- moment generating functions ------------------------------------------------------------------
+
+MOST_EXPONENT = 8.0  # the largest t where noise has no tail that limits it
+
+
+def log_mgf(noise: Noise | None, t: float, precision: int) -> arb:
+    """log E e^(tZ/g), Z in units of 1/g, at the working precision."""
+    if noise is None:
+        return arb(0)
+    point = arb(t) / precision
+    if isinstance(noise, ContinuousLaplace):
+        return -(1 - (point * ball(noise.scale)) ** 2).log()
+    if not isinstance(noise, Law):
+        return sum((log_mgf(law, t, precision) for law in noise), arb(0))
+    return noise.cumulant(acb(point), False).real
+
+
+def mgf_end(noise: Noise | None, precision: int) -> float:
+    """Below which t noise has a moment generating function: a little less, in floats."""
+    if noise is None:
+        return MOST_EXPONENT
+    if isinstance(noise, ContinuousLaplace):
+        return precision / float(noise.scale) * (1 - 2.0**-40)
+    if not isinstance(noise, Law):
+        return min(mgf_end(law, precision) for law in noise)
+    ends = [lower_float(abs(ball(end))) for end in noise.mgf_domain if end is not None]
+    return min([MOST_EXPONENT, *(end * precision * (1 - 2.0**-40) for end in ends)])
+
+
+def exponents(end: float, least: float, highest: float, step: float) -> NDArray[np.float64]:
+    """t from the least, end/4 at most, towards `end`: log(t/(end - t)) in steps, up to highest."""
+    start = min(least, end / 4)
+    shares = np.exp(np.arange(math.log(start / (end - start)), highest, step))
+    return np.asarray(end * shares / (1 + shares))
+
+
+def cumulated_log_mgf(
+    noises: Sequence[Noise | None],
+    precision: int,
+    points: Sequence[float],
+    rounded: Callable[[arb], float],
+    start: arb | None = None,
+) -> NDArray[np.float64]:
+    """start + log E e^(tZ), Z the noise of the first b batches: batches x points, rounded."""
+    rows = []
+    with working_precision(BITS):
+        spent = [arb(0) if start is None else start for _ in points]
+        for noise in noises:
+            spent = [
+                before + log_mgf(noise, t, precision)
+                for before, t in zip(spent, points, strict=True)
+            ]
+            rows.append([rounded(value) for value in spent])
+    return np.array(rows)

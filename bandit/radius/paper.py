@@ -18,7 +18,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from .plan import Plan
+from .plan import RadiusPlan
 
 
 @frozen
@@ -57,7 +57,7 @@ def local_scale(epsilon: Fraction, users: int) -> NoiseScale:
     return NoiseScale((c * math.sqrt(2 * users) + math.sqrt(2)) / float(epsilon), 0.0)
 
 
-def paper_radius(plan: Plan, scales: Sequence[NoiseScale]) -> NDArray[np.float64]:
+def paper_radius(plan: RadiusPlan, scales: Sequence[NoiseScale]) -> NDArray[np.float64]:
     """Lemma 2, equation (2): beta[b - 1, active], shape (B, K + 1); infinite for active = 0.
 
     scales: of the noise of the sum of each batch, in units of rewards.
@@ -103,14 +103,14 @@ def shuffle_variance(trials: int, success: Fraction) -> float:
     return trials * (1 - 2 * q) / (2 * (math.log1p(-q) - math.log(q)))
 
 
-def shuffle_radius(plan: Plan, variances: Sequence[float], tau: float) -> NDArray[np.float64]:
+def shuffle_radius(plan: RadiusPlan, variances: Sequence[float], tau: float) -> NDArray[np.float64]:
     """I_a^t of SDP-AE and VB-SDP-AE: beta[t - 1, active], the same for every number of arms.
 
-    (2 sqrt(V_t)/N_t + 1/sqrt(N_t)) sqrt(2 log T), N_t the users of an arm in phases 1..t; the paper
-    writes t sigma² for V_t. variances: the exact sub-Gaussian variance of the noise of each phase.
-    V_t is their sum, or 3 tau t/2 where that is less: both keep the paper's clean event (sums of
-    independent sub-Gaussian variables; claim S-thmA1-subgauss for log T <= 1.92 tau), while no
-    multiple of tau is a sub-Gaussian variance for all batch sizes.
+    (2 sqrt(V_t)/N_t + 1/sqrt(N_t)) sqrt(2 log T), N_t the users of an arm in batches 1..t; the
+    paper writes t sigma² for V_t. variances: the exact sub-Gaussian variance of the noise of each
+    batch. V_t is their sum, or 3 tau t/2 where that is less: both keep the paper's clean event
+    (sums of independent sub-Gaussian variables; claim S-thmA1-subgauss for log T <= 1.92 tau),
+    while no multiple of tau is a sub-Gaussian variance for all batch sizes.
 
     plan: cumulative. tau: 96 log(2/delta)/epsilon² of Algorithm 3.
     """

@@ -48,7 +48,7 @@ class Decoding:
 
 
 @frozen(init=False)
-class Plan:
+class RadiusPlan:
     """A run, as far as its radii may depend on it; one entry a batch in the tuples.
 
     arms        K >= 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import groupby
@@ -13,31 +14,22 @@ from rich.console import Console
 from exactdp.bandit.algorithms import DIST_DP_SE
 from exactdp.bandit.environments.clustering import fair_instance
 from exactdp.bandit.instances import Fixed
-from exactdp.bandit.plots.files import folder_for, write
-from exactdp.bandit.plots.pictures import Figure, Line, Panel, Place, Scale
-from exactdp.bandit.plots.sweep import Curve, sweep
-from exactdp.bandit.prepare import Prepared, Radius
+from exactdp.bandit.pictures import write_pictures
+from exactdp.bandit.plan import Plan, Radius
 from exactdp.bandit.privacy import privacy
-from exactdp.bandit.run import run
+from exactdp.bandit.run import Config, run
+from exactdp.bandit.setting import Setting
+from exactdp.bandit.study import Cell, Study, study
 from exactdp.cli import output
+from exactdp.cli.bandit_study import folder_for
 from exactdp.cli.parts import at_most
 from exactdp.cli.render import show
 from exactdp.common.content_cache import default_cache
-from exactdp.common.table import Bar, Cell, Table
+from exactdp.common.table import Bar, Table
 from exactdp.exact import ParameterError, decimal_text
 from exactdp.verify.certificate import Certificate
 
 _EPSILON, _HORIZON, _RUNS, _RETURNS, _DELTA = Fraction(1), 10**6, 20, 4, "1e-6"
-_SCALE = Scale(_RUNS, {Place.RATINGS: _HORIZON})
-_PANEL = Panel(Place.RATINGS, _EPSILON)
-_PAPER = Line(DIST_DP_SE)
-_CERTIFIED = Line(DIST_DP_SE, None, Radius.CERTIFIED)
-_FIGURE = Figure(
-    "exactdp-demo",
-    "A private bandit on real ratings: whose confidence radius decides",
-    ((_PANEL,),),
-    (_PAPER, _CERTIFIED),
-)
 _NUMBERS = ("batch", "users an arm", "leave", "stay")
 _FOLDER = Path("build")
 
@@ -49,33 +41,40 @@ def bandit(out: Console) -> None:
     """
     try:
         with output.working("clustering ratings, verifying mechanisms, running"):
-            ratings = Fixed(fair_instance(cache=default_cache()))
-            found = sweep([_FIGURE], _SCALE, ratings)
+            cells = _cells(Fixed(fair_instance(cache=default_cache())))
+            with tempfile.TemporaryDirectory() as folder:
+                done = study(cells, Path(folder))
     except ImportError as error:
         show(f"left out: {error}", out=out)
         return
-    certified, paper = found.curves[_PANEL, _CERTIFIED], found.curves[_PANEL, _PAPER]
-    prepared = certified.config.prepared()
-    _verified(out, prepared)
-    one = run(certified.config, 1, prepared=prepared, transcript=True)
-    _eliminated(out, one.lines)
-    _regret(out, {"the paper's": paper, "certified": certified})
-    _private(out, prepared)
+    certified = cells[1].config
+    plan = certified.plan()
+    _verified(out, plan)
+    _eliminated(out, run(certified, 1, plan=plan, transcript=True).lines)
+    _regret(out, done)
+    _private(out, plan)
     try:
-        files = write([_FIGURE], found, folder_for(_FOLDER))
+        files = write_pictures(done, folder_for(_FOLDER))
     except (ImportError, ParameterError) as error:
         show(f"left out: {error}", out=out)
         return
     show(f"picture  {files[0].resolve()}", out=out)
 
 
-def _verified(out: Console, prepared: Prepared) -> None:
-    held = [each for _, each in prepared.releases()]
+def _cells(ratings: Fixed) -> list[Cell]:
+    """One algorithm, with the paper's radius and with the certified one."""
+    setting = Setting(ratings.arms, _HORIZON, _EPSILON)
+    paper = Config(DIST_DP_SE, setting, ratings)
+    certified = Config(DIST_DP_SE, setting, ratings, Radius.CERTIFIED)
+    return [Cell(paper, _RUNS, 0, "the paper's"), Cell(certified, _RUNS, 0, "certified")]
+
+
+def _verified(out: Console, plan: Plan) -> None:
+    held = [each for _, each in plan.releases()]
     certificates = [each for each in held if isinstance(each, Certificate)]
     with output.working("checking certificates"):
         valid = sum(each.check().valid for each in certificates)
-    users = [release.users for release, _ in prepared.releases()]
-    setting = prepared.setting
+    users, setting = [release.users for release, _ in plan.releases()], plan.setting
     show(
         {
             "ratings": f"fair: 6,366 real ratings in {setting.arms} clusters, each an arm",
@@ -84,8 +83,8 @@ def _verified(out: Console, prepared: Prepared) -> None:
             "mechanisms": f"batches of {users[0]} to {users[-1]:,} users: {len(held)} VERIFIED",
             "certificates": f"{len(certificates)}; {valid} of them checked again, and valid",
             "certified": f"the best arm leaves with probability at most "
-            f"{at_most(Fraction(prepared.failure.upper))}"
-            if prepared.failure is not None
+            f"{at_most(Fraction(plan.failure.upper))}"
+            if plan.failure is not None
             else "",
         },
         out=out,
@@ -94,7 +93,7 @@ def _verified(out: Console, prepared: Prepared) -> None:
 
 def _eliminated(out: Console, lines: Sequence[Mapping[str, Any]]) -> None:
     """Batch by batch, in one run: who takes part, and who leaves."""
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[tuple[str | Bar, ...]] = []
     total = 0
     batches = (line for line in lines if "batch" in line)
     for number, group in groupby(batches, key=lambda line: int(line["batch"])):
@@ -109,24 +108,25 @@ def _eliminated(out: Console, lines: Sequence[Mapping[str, Any]]) -> None:
     show(said, Table(columns, rows, right=_NUMBERS), out=out)
 
 
-def _regret(out: Console, curves: Mapping[str, Curve]) -> None:
-    top = max(float(curve.mean[-1]) for curve in curves.values())
+def _regret(out: Console, done: Study) -> None:
+    ends = [result.curve[-1] for result in done.results]
+    top = max(mean or 0.0 for _, mean, _ in ends)
     rows = [
         (
-            name,
-            f"{curve.mean[-1]:.5f} ±{curve.error[-1]:.5f}",
-            f"in {curve.eliminated} of {curve.runs} runs",
-            Bar(float(curve.mean[-1]) / top),
+            row["label"],
+            f"{mean:.5f} ±{error:.5f}",
+            f"in {row['best_arm_eliminated']} of {row['runs']} runs",
+            Bar((mean or 0.0) / top),
         )
-        for name, curve in curves.items()
+        for row, (_, mean, error) in zip(done.rows, ends, strict=True)
     ]
     said = f"regret after {_HORIZON:,} rounds, on the same {_RUNS} seeds"
     show(said, Table(("radius", "regret by round", "best arm eliminated", ""), rows), out=out)
 
 
-def _private(out: Console, prepared: Prepared) -> None:
+def _private(out: Console, plan: Plan) -> None:
     with output.working("composing"):
-        once, again = privacy(prepared, 1), privacy(prepared, _RETURNS, _DELTA)
+        once, again = privacy(plan, 1), privacy(plan, _RETURNS, _DELTA)
     show(
         {
             "privacy": "towards the server too: it sees sums only, noise included",

@@ -14,7 +14,7 @@ from exactdp.bandit.accounts import Accounts
 from exactdp.bandit.algorithms import (
     CDP_SE,
     DIST_CDP_SE,
-    DIST_DP_KLUCB,
+    DIST_DP_KLUCB_DOUBLING,
     DIST_DP_SE,
     DIST_RDP_KLUCB,
     DIST_RDP_SE,
@@ -24,20 +24,19 @@ from exactdp.bandit.algorithms import (
     VB_SDP_AE,
 )
 from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.table import Bernoulli
+from exactdp.bandit.environments.rewards import Bernoulli
 from exactdp.bandit.instances import Fixed
-from exactdp.bandit.play import play
-from exactdp.bandit.played import Released
-from exactdp.bandit.prepare import prepare
+from exactdp.bandit.plan import prepare
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
+from exactdp.bandit.simulation import Released, play
 from exactdp.bandit.source import Aggregator, Faithful
 from exactdp.ledger import RefusedError
 
 ENVIRONMENT = Environment("two", (Bernoulli("0.9"), Bernoulli("0.1")))
 SETTING = Setting(2, 120, "0.9", delta="0.1", scaling=2)
 SLOW = pytest.param(DIST_CDP_SE, marks=pytest.mark.slow)
-INDEXED = [DIST_DP_KLUCB, DIST_RDP_KLUCB]
+INDEXED = [DIST_DP_KLUCB_DOUBLING, DIST_RDP_KLUCB]
 FINITE = [DIST_DP_SE, *INDEXED, DIST_RDP_SE, CDP_SE, LDP_SE, SHUFFLE_DP_SE, SLOW]
 
 
@@ -81,16 +80,16 @@ def test_releases_that_may_tell_everything_fit_no_limit(tmp_path: Path) -> None:
 
 
 def test_permits_are_of_the_rounds_in_which_arms_are_pulled() -> None:
-    prepared = prepare(CDP_SE, SETTING)
+    plan = prepare(CDP_SE, SETTING)
     asked: list[tuple[int, ...]] = []
     released: list[Released] = []
     play(
-        prepared,
+        plan,
         ENVIRONMENT,
         2,
         Faithful.seeded(np.random.default_rng(1), Aggregator.PLAIN),
         released.append,
-        lambda run, phase, arm, first: asked.append((run, phase.number, arm, first, phase.users)),
+        lambda run, batch, arm, first: asked.append((run, batch.number, arm, first, batch.users)),
     )
     for run_ in range(2):
         rounds = 0
@@ -98,8 +97,8 @@ def test_permits_are_of_the_rounds_in_which_arms_are_pulled() -> None:
         expected = []
         for batch in own:
             for arm in batch.arms:
-                expected.append((run_, batch.phase.number, arm, rounds, batch.phase.users))
-                rounds += batch.phase.users
+                expected.append((run_, batch.batch.number, arm, rounds, batch.batch.users))
+                rounds += batch.batch.users
         assert [each for each in asked if each[0] == run_] == expected
         assert len(expected) >= 4
 
@@ -189,7 +188,7 @@ def test_what_another_ledger_was_charged_for_is_not_used(tmp_path: Path) -> None
 
 def test_too_few_users_and_releases_without_a_proof_are_refused(tmp_path: Path) -> None:
     url = _ledger(tmp_path / "a.db")
-    largest = max(phase.users for phase in prepare(CDP_SE, SETTING).phases.values())
+    largest = max(batch.users for batch in prepare(CDP_SE, SETTING).batches.values())
     with pytest.raises(ParameterError, match=f"users must be at least {largest}"):
         run(_config(), 1, accounts=Accounts(url, largest - 1))
     with pytest.raises(ParameterError, match="no release of se is proved"):

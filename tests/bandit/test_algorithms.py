@@ -12,6 +12,7 @@ from exactdp.bandit.algorithms import (
     CDP_SE,
     DIST_CDP_KLUCB,
     DIST_CDP_SE,
+    DIST_DP_KLUCB,
     DIST_DP_SE,
     DIST_GAUSS_KLUCB,
     DIST_RDP_KLUCB,
@@ -20,6 +21,7 @@ from exactdp.bandit.algorithms import (
     SHUFFLE_DP_SE,
     VB_SDP_AE,
 )
+from exactdp.bandit.algorithms.algorithm import Elimination
 from exactdp.bandit.evidence import NotVerifiedError, audited
 from exactdp.bandit.lower_bound import Barrier
 from exactdp.bandit.setting import Setting
@@ -34,10 +36,9 @@ TAU = math.ceil(96 * math.log(2e4) / 0.09)
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.name)
 def test_indices_ask_for_the_confidence_that_regret_needs(algorithm):
     p = [algorithm.usual_confidence(horizon) for horizon in (2, 10**6)]
-    least = 42 if algorithm.name == "dist-dp-klucb-tight" else 1  # 3 log(T) = 41.4
-    usual = Fraction(1, 10) if algorithm.radius else Fraction(least, 10**6)
-    assert p == [Fraction(1, 10), usual]
-    assert algorithm.usual_confidence(10**6, Fraction(1, 10**7)) == Fraction(1, 10**7)
+    least = 42 if algorithm is DIST_DP_KLUCB else 1  # 3 log(T) = 41.4
+    eliminates = isinstance(algorithm.rule, Elimination)
+    assert p == [Fraction(1, 10), Fraction(1, 10) if eliminates else Fraction(least, 10**6)]
 
 
 @pytest.mark.parametrize(

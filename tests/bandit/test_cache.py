@@ -8,7 +8,7 @@ import pytest
 from exactdp import ParameterError
 from exactdp.bandit.results import RunCache, Share
 
-SHARE = Share(5, [[0.25, 1 / 3]], [[1, 2]], [False], [2], [])
+SHARE = Share(5, [[0.25, 1 / 3]], [[1, 2]], [False], [2], [], [])
 
 
 def test_what_is_kept_is_found(tmp_path):
@@ -58,6 +58,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
                 {"eliminated": [0]},
                 {"batches": [-1]},
                 {"lines": [1]},
+                {"answers": [0.5]},
                 {"more": 1},
             )
         ),

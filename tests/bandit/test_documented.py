@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from exactdp.bandit.algorithms import DIST_DP_IMED, DIST_DP_KLUCB, DIST_DP_KLUCB_TIGHT
+from exactdp.bandit.algorithms import DIST_DP_IMED, DIST_DP_KLUCB, DIST_DP_KLUCB_DOUBLING
 from exactdp.bandit.environments.instance import instance
 from exactdp.bandit.instances import Fixed
 from exactdp.bandit.run import Config, run
@@ -86,14 +86,14 @@ def regret(means, horizon, epsilon, first, index, urgent, random):
 @pytest.mark.parametrize(
     "algorithm, means, epsilon, horizon",
     [
+        (DIST_DP_KLUCB_DOUBLING, A, 0.5, 10**5),
         (DIST_DP_KLUCB, A, 0.5, 10**5),
-        (DIST_DP_KLUCB_TIGHT, A, 0.5, 10**5),
-        (DIST_DP_KLUCB_TIGHT, B, 0.1, 10**6),
+        (DIST_DP_KLUCB, B, 0.1, 10**6),
         (DIST_DP_IMED, B, 1.0, 10**6),
     ],
 )
 def test_regret_is_that_of_what_the_pages_say(algorithm, means, epsilon, horizon):
-    tight, urgent = algorithm is DIST_DP_KLUCB_TIGHT, algorithm is DIST_DP_IMED
+    tight, urgent = algorithm is DIST_DP_KLUCB, algorithm is DIST_DP_IMED
     p = math.ceil(3 * math.log(horizon)) / horizon if tight else 1 / horizon
     first = math.ceil((2.5 if tight else 3) * math.log(1 / p) / epsilon)
     index = laplace_bound(horizon, epsilon, p, first)

@@ -12,6 +12,7 @@ from exactdp.bandit.algorithms import (
     DIST_DP_SE,
     VB_SDP_AE,
 )
+from exactdp.bandit.algorithms.algorithm import LargestIndex
 from exactdp.bandit.evidence import (
     Demand,
     NotVerifiedError,
@@ -21,7 +22,7 @@ from exactdp.bandit.evidence import (
     identity,
     to_json,
 )
-from exactdp.bandit.prepare import prepare
+from exactdp.bandit.plan import prepare
 from exactdp.bandit.setting import Setting
 from exactdp.mechanisms.laws import PolyaDifference
 from exactdp.protocols import SumProtocol, Trust
@@ -66,9 +67,9 @@ def test_audits_stand_in_where_the_checker_cannot_follow(monkeypatch):
     monkeypatch.setattr(proofs, "_WIDEST", 0.0)
     evidence.cache_clear()
     setting = Setting(2, 100, "0.9", delta="0.1")
-    prepared = prepare(VB_SDP_AE, setting)
+    plan = prepare(VB_SDP_AE, setting)
     evidence.cache_clear()
-    for _, held in prepared.releases():
+    for _, held in plan.releases():
         assert not isinstance(held, Certificate)
         assert held.measured.at_most(Fraction(9, 10))
         assert to_json(held)["audit"]["verdict"] == "VERIFIED"
@@ -80,7 +81,9 @@ def test_audits_stand_in_where_the_checker_cannot_follow(monkeypatch):
     "algorithm", [each for each in ALGORITHMS if each.demand], ids=lambda each: each.name
 )
 def test_every_protocol_is_proved_of_what_it_claims(algorithm):
-    horizon = 5000 if algorithm.indexed else 100  # on which an index policy's grid depends
+    horizon = (
+        5000 if isinstance(algorithm.rule, LargestIndex) else 100
+    )  # on which an index policy's grid depends
     setting = Setting(2, horizon, "0.9", delta="0.1")
     demand = algorithm.demand(setting)
     for users in (2, 16):

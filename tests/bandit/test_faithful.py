@@ -14,12 +14,11 @@ from exactdp import ParameterError
 from exactdp.bandit.algorithms import ALGORITHMS, CDP_SE, DIST_DP_SE, LDP_SE, SE
 from exactdp.bandit.environments.environment import Environment
 from exactdp.bandit.environments.gaussian import ClippedGaussian
-from exactdp.bandit.environments.rewards import drawn_sums
-from exactdp.bandit.environments.table import Bernoulli
-from exactdp.bandit.play import play
-from exactdp.bandit.prepare import prepare
+from exactdp.bandit.environments.rewards import Bernoulli, drawn_sums
+from exactdp.bandit.plan import prepare
 from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting
+from exactdp.bandit.simulation import play
 from exactdp.bandit.source import Aggregator, Faithful, Simulated
 from exactdp.mechanisms.laws import DiscreteLaplace
 from exactdp.mechanisms.samplers.bits import SeededBits
@@ -66,10 +65,10 @@ def test_sums_wrap_around_alike(algorithm):
 
 @pytest.mark.slow
 def test_pulls_have_the_same_law():
-    prepared = prepare(DIST_DP_SE, Setting(2, 300, 3, confidence="0.99"))
+    plan = prepare(DIST_DP_SE, Setting(2, 300, 3, confidence="0.99"))
     environment = Environment("coins", (Bernoulli(0.1), Bernoulli(0.85)))
-    slow = play(prepared, environment, 150, faithful()).pulls[:, 0]
-    fast = play(prepared, environment, 20_000, simulated()).pulls[:, 0]
+    slow = play(plan, environment, 150, faithful()).pulls[:, 0]
+    fast = play(plan, environment, 20_000, simulated()).pulls[:, 0]
     assert len(np.unique(fast)) > 2  # both arms leave, or none, at several batches
     assert stats.ks_2samp(slow, fast).pvalue > LEVEL
 

@@ -6,7 +6,7 @@ import pytest
 
 from exactdp.bandit.algorithms import (
     DIST_CDP_KLUCB,
-    DIST_DP_KLUCB,
+    DIST_DP_KLUCB_DOUBLING,
     DIST_GAUSS_KLUCB,
     DIST_RDP_KLUCB,
 )
@@ -30,7 +30,7 @@ def written(folder, algorithm, growth=3):
 
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory):
-    return written(tmp_path_factory.mktemp("transcripts"), DIST_DP_KLUCB)
+    return written(tmp_path_factory.mktemp("transcripts"), DIST_DP_KLUCB_DOUBLING)
 
 
 @pytest.fixture

@@ -6,24 +6,19 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import stats
+from small_bandits import coins
 
 from exactdp import ParameterError
-from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.table import Bernoulli, RewardTable
-from exactdp.bandit.identification.algorithms import named
-from exactdp.bandit.identification.halving import HALVINGS
-from exactdp.bandit.identification.run import identify, ready
+from exactdp.bandit.algorithms import HALVINGS, named
+from exactdp.bandit.environments.rewards import Bernoulli, RewardTable
+from exactdp.bandit.identification.identify import identify, ready
 from exactdp.bandit.instances import Fixed
-from exactdp.bandit.local_release import LocalRelease
 from exactdp.bandit.privacy import privacy
+from exactdp.bandit.release import LocalRelease
 from exactdp.bandit.run import Config
 from exactdp.bandit.setting import Setting
 
 LOCAL = named("local-lucb")
-
-
-def coins(*means):
-    return Environment("coins", tuple(map(Bernoulli, means)))
 
 
 @pytest.mark.parametrize("law", [Bernoulli("0.3"), RewardTable([0, "0.6"], ["0.5", "0.5"])])
@@ -52,11 +47,11 @@ def test_the_means_of_reports_are_moved_to_the_safe_side():
 
 def test_every_report_is_private_by_itself_and_a_returning_user_pays_for_each():
     config = Config(LOCAL, Setting(3, "1e4", "0.5"), Fixed(coins("0.9", "0.5", "0.3")))
-    prepared = ready(config).prepared
-    once = privacy(prepared)
+    plan = ready(config).plan
+    once = privacy(plan)
     assert once.trust == "local" and str(once.claim) == "pure:0.5"
     assert once.once.upper <= Fraction(1, 2) and once.once.lower > 0.4999
-    back = privacy(prepared, 4, "1e-6")
+    back = privacy(plan, 4, "1e-6")
     assert back.together.upper <= 2 and back.one_sum == back.together and back.epsilon.upper <= 2
 
 
@@ -66,7 +61,7 @@ def test_the_best_arm_is_found_within_the_bounds_of_its_reports():
     assert found.wrong == found.undecided == 0
     time = found.time().mean
     assert float(found.least) < time < found.most < 10 * time
-    assert found.pulls.sum(axis=1).max() <= found.most
+    assert found.results.pulls.sum(axis=1).max() <= found.most
     open_ = identify(Config(named("lucb"), config.setting, config.instances), 60, 2)
     assert time > 2 * open_.time().mean  # reports tell less than rewards
 

@@ -8,10 +8,10 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from exactdp import ParameterError
-from exactdp.bandit.algorithms import DIST_DP_KLUCB
+from exactdp.bandit.algorithms import DIST_DP_KLUCB_DOUBLING
 from exactdp.bandit.environments.environment import Environment, drawn_instance
 from exactdp.bandit.environments.instance import instance
-from exactdp.bandit.environments.table import Bernoulli, RewardTable
+from exactdp.bandit.environments.rewards import Bernoulli, RewardTable
 from exactdp.bandit.lower_bound import Barrier, at_horizon, hardness, lower_bound
 from exactdp.bandit.setting import Setting
 
@@ -120,11 +120,11 @@ def test_many_arms_are_the_sum_of_each(barrier):
 def test_a_first_batch_is_at_most_three_gaps_of_it(epsilon, low):
     """As d is at most epsilon Delta: what docs/bandit.md says of the first batches of indices."""
     horizon = 10**6
-    usual = DIST_DP_KLUCB.usual_confidence(horizon)
+    usual = DIST_DP_KLUCB_DOUBLING.usual_confidence(horizon)
     setting = Setting(2, horizon, epsilon, confidence=usual)
     gap = Fraction("0.99") - Fraction(low)
     share = float(hardness(low, "0.99", epsilon).upper) / math.log(horizon)
-    ratio = DIST_DP_KLUCB.schedule(setting, 1, 2) * share
+    ratio = DIST_DP_KLUCB_DOUBLING.schedule(setting, 1, 2) * share
     assert ratio <= (3 + float(epsilon) / math.log(horizon)) * gap
     if (epsilon, low) == ("0.1", "0.01"):
         assert ratio == pytest.approx(2.94, abs=0.005)

@@ -7,29 +7,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_bandits import coins, unproved
 
-from exactdp import Enclosure, ParameterError
-from exactdp.bandit import Decision, algorithms
+from exactdp import ParameterError
+from exactdp.bandit import Decision, policies
 from exactdp.bandit.algorithms import (
     DIST_ADAP_KLUCB,
     DIST_DP_IMED,
-    DIST_DP_KLUCB,
+    DIST_DP_KLUCB_DOUBLING,
     DIST_DP_KLUCB_LOG,
     DIST_DP_SE,
     DIST_DP_TS,
     DP_SE,
-    KL_UCB,
+    KL_UCB_DOUBLING,
 )
-from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.table import Bernoulli
-from exactdp.bandit.evidence import Audited
 from exactdp.bandit.instances import Fixed, easy
 from exactdp.bandit.lower_bound import Barrier, hardness
-from exactdp.bandit.play import play
-from exactdp.bandit.prepare import prepare
+from exactdp.bandit.plan import prepare
 from exactdp.bandit.privacy import privacy
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
+from exactdp.bandit.simulation import play
 from exactdp.bandit.source import Simulated
 from exactdp.bandit.transcript import write_transcript
 from exactdp.bandit.transcript_check import check_transcript
@@ -38,16 +36,7 @@ HORIZON = 4000
 SETTING = Setting(3, HORIZON, "0.8", confidence="1e-3")
 
 
-def coins(*means):
-    return Environment("coins", tuple(map(Bernoulli, means)))
-
-
 PLACE = coins("0.3", "0.6", "0.55")
-
-
-def unproved(protocol, demand):
-    """Evidence in name only: what is tested here are decisions."""
-    return Audited(protocol, demand, Enclosure.exactly(0))
 
 
 class Told:
@@ -64,22 +53,24 @@ class Told:
         self.seen.append(released)
 
 
-def deciding(policy, like=DIST_DP_KLUCB):
+def deciding(policy, like=DIST_DP_KLUCB_DOUBLING):
     return like.deciding("mine", "told", lambda setting, runs: policy)
 
 
-def played(answer, runs=1, like=DIST_DP_KLUCB, record=None, setting=SETTING):
+def played(answer, runs=1, like=DIST_DP_KLUCB_DOUBLING, record=None, setting=SETTING):
     policy = Told(answer)
-    prepared = prepare(deciding(policy, like), setting, prove=unproved)
+    plan = prepare(deciding(policy, like), setting, prove=unproved)
     source = Simulated(np.random.default_rng(4))
-    return play(prepared, PLACE, runs, source, record), policy, prepared
+    return play(plan, PLACE, runs, source, record), policy, plan
 
 
 def least_used(state):
     return state.users.argmin(axis=1)
 
 
-@pytest.mark.parametrize("like", [DIST_DP_KLUCB, KL_UCB, DIST_DP_SE], ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "like", [DIST_DP_KLUCB_DOUBLING, KL_UCB_DOUBLING, DIST_DP_SE], ids=lambda each: each.name
+)
 def test_a_state_is_what_was_released(like):
     found = []
     _, policy, _ = played(least_used, 5, like, found.append)
@@ -87,13 +78,13 @@ def test_a_state_is_what_was_released(like):
     sums, variances = np.zeros((2, 5, 3))
     lines = iter(found)
     for (rows, *state), seen in zip(policy.states, policy.seen, strict=True):
-        release = seen.phase.release
+        release = seen.batch.release
         for place, run_ in enumerate(rows.tolist()):
             line = next(lines)
             arm = int(seen.arms[place])
-            assert (line.run, line.arms.tolist(), line.phase) == (run_, [arm], seen.phase)
+            assert (line.run, line.arms.tolist(), line.batch) == (run_, [arm], seen.batch)
             batches[run_, arm] += 1
-            assert seen.phase.number == batches[run_, arm]
+            assert seen.batch.number == batches[run_, arm]
             users[run_, arm] += release.users
             value = release.decoded(line.values)[0]
             assert seen.sums[place] == value
@@ -107,18 +98,18 @@ def test_a_state_is_what_was_released(like):
 
 
 def test_every_round_is_played_and_the_last_batch_is_cut():
-    done, _, prepared = played(lambda state: np.zeros(len(state.runs), dtype=int), 3)
+    done, _, plan = played(lambda state: np.zeros(len(state.runs), dtype=int), 3)
     assert done.pulls.tolist() == [[HORIZON, 0, 0]] * 3
-    assert done.batches.tolist() == [len(prepared.phases)] * 3  # as far as they fit
-    assert sum(phase.users for phase in prepared.phases.values()) <= HORIZON
+    assert done.released.tolist() == [len(plan.batches)] * 3  # as far as they fit
+    assert sum(batch.users for batch in plan.batches.values()) <= HORIZON
 
 
 def test_a_run_may_stop():
     def twice(state):
         return np.where(state.batches.sum(axis=1) < 2 + state.runs, 1, -1)
 
-    done, _, prepared = played(twice, 3)
-    sizes = [prepared.phase(number, 1).users for number in (1, 2, 3, 4)]
+    done, _, plan = played(twice, 3)
+    sizes = [plan.batch(number, 1).users for number in (1, 2, 3, 4)]
     assert done.pulls[:, 1].tolist() == [sum(sizes[:count]) for count in (2, 3, 4)]
     assert done.pulls[:, [0, 2]].sum() == 0
 
@@ -151,9 +142,9 @@ def test_what_a_release_does_not_cover_is_refused(answer, why):
 def test_a_batch_that_was_not_prepared_is_refused():
     """Nothing is proved of it, although the horizon has room."""
     policy = Told(lambda state: np.zeros(1, dtype=int))
-    prepared = prepare(deciding(policy), SETTING, prove=unproved)
-    few = {place: phase for place, phase in prepared.phases.items() if place[0] < 3}
-    short = type(prepared)(prepared.algorithm, SETTING, prepared.radius, few, None)
+    plan = prepare(deciding(policy), SETTING, prove=unproved)
+    few = {place: batch for place, batch in plan.batches.items() if place[0] < 3}
+    short = type(plan)(plan.algorithm, SETTING, plan.radius, few, None)
     with pytest.raises(ParameterError, match=r"asks for batch 3 of \d+ users"):
         play(short, PLACE, 1, Simulated(np.random.default_rng(0)))
 
@@ -166,9 +157,9 @@ def test_batches_of_other_eliminations_are_no_one_s_own():
 def test_privacy_is_that_of_the_releases():
     """Of a user who was once there, and of one who returns."""
     own = prepare(DIST_DP_IMED, SETTING)
-    spent, like = privacy(own, 3), privacy(prepare(DIST_DP_KLUCB, SETTING), 3)
+    spent, like = privacy(own, 3), privacy(prepare(DIST_DP_KLUCB_DOUBLING, SETTING), 3)
     assert (spent.claim, spent.once, spent.together) == (like.claim, like.once, like.together)
-    assert all(phase.evidence is not None for phase in own.phases.values())
+    assert all(batch.evidence is not None for batch in own.batches.values())
 
 
 class Half:
@@ -199,12 +190,12 @@ class Mean:
 
 
 HALF = DIST_DP_SE.deciding("half", "mine", lambda setting, runs: Half(runs))
-MEAN = DIST_DP_KLUCB.deciding("mean", "mine", lambda setting, runs: Mean())
+MEAN = DIST_DP_KLUCB_DOUBLING.deciding("mean", "mine", lambda setting, runs: Mean())
 
 
 def own_results(algorithm, instances=None, runs=9, seed=2):
     config = Config(algorithm, SETTING, instances or Fixed(PLACE))
-    return run(config, runs, seed, prepared=config.prepared(unproved), transcript=True)
+    return run(config, runs, seed, plan=config.plan(unproved), transcript=True)
 
 
 def test_an_elimination_rule_of_one_s_own_is_played_and_counted():
@@ -225,15 +216,13 @@ OWN = DIST_DP_IMED, DIST_DP_TS, DIST_DP_KLUCB_LOG, DIST_ADAP_KLUCB
 @pytest.fixture(scope="module")
 def proved():
     """Of these batches, as they are played: certificates are proved again by a check."""
-    return {
-        each.name: Config(each, SETTING, Fixed(PLACE)).prepared() for each in (HALF, MEAN, *OWN)
-    }
+    return {each.name: Config(each, SETTING, Fixed(PLACE)).plan() for each in (HALF, MEAN, *OWN)}
 
 
 @pytest.mark.parametrize("own", [HALF, MEAN, *OWN], ids=lambda it: it.name)
 def test_transcripts_are_replayed_by_the_policy(own, proved, tmp_path):
     config = Config(own, SETTING, Fixed(PLACE))
-    done = run(config, 3, 6, prepared=proved[own.name], transcript=True)
+    done = run(config, 3, 6, plan=proved[own.name], transcript=True)
     file = tmp_path / "run.jsonl"
     about = {"runs": 3, "seed": 6}
     write_transcript(file, done, about)
@@ -263,7 +252,7 @@ def test_transcripts_are_replayed_by_the_policy(own, proved, tmp_path):
 
 def evolve_lines(done, lines):
     return type(done)(
-        done.prepared, done.rounds, done.regret, done.pulls, done.eliminated, done.batches, lines
+        done.plan, done.rounds, done.regret, done.pulls, done.eliminated, done.batches, lines
     )
 
 
@@ -364,17 +353,13 @@ def test_the_largest_index_is_taken(own, index):
         assert len(lines) > 5
 
 
-@pytest.mark.parametrize(
-    "file", ["adap_klucb.py", "imed.py", "klucb_log.py", "klucb_private.py", "thompson.py"]
-)
-def test_they_are_built_on_the_public_protocol_alone(file):
-    tree = ast.parse((Path(algorithms.__file__).parent / file).read_text(encoding="utf-8"))
-    found = set()
+def test_they_are_built_on_the_public_protocol_alone():
+    tree = ast.parse(Path(policies.__file__).read_text(encoding="utf-8"))
+    imported = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
-            found.add(("." * node.level) + (node.module or ""))
+            imported.add(("." * node.level) + (node.module or ""))
         elif isinstance(node, ast.Import):
-            found |= {each.name for each in node.names}
-    allowed = {"__future__", "collections.abc", "typing", "numpy", "numpy.typing", "attrs"}
-    allowed |= {"..policy", ".indexed", ".imed", ".klucb_log"}  # the last two no less
-    assert "..policy" in found and found <= allowed
+            imported |= {each.name for each in node.names}
+    allowed = {"__future__", "collections.abc", "typing", "numpy", "numpy.typing"}
+    assert imported == allowed | {".policy", ".setting", ".plan"}  # the last for types alone

@@ -20,7 +20,7 @@ from exactdp.bandit.algorithms import (
     SHUFFLE_DP_SE,
 )
 from exactdp.bandit.evidence import repeated_cost
-from exactdp.bandit.prepare import prepare
+from exactdp.bandit.plan import prepare
 from exactdp.bandit.privacy import privacy
 from exactdp.bandit.setting import Setting
 from exactdp.mechanisms import AdditiveNoise
@@ -29,22 +29,22 @@ from exactdp.protocols import SumProtocol
 SETTING = Setting(2, 400, "0.5")
 
 
-def dearest(prepared, count):
+def dearest(plan, count):
     """Of all releases of all arms, those that cost most."""
-    each = [pair for pair in prepared.releases() for _ in range(prepared.setting.arms)]
+    each = [pair for pair in plan.releases() for _ in range(plan.setting.arms)]
     return sorted(each, key=lambda pair: pair[1].measured.upper, reverse=True)[:count]
 
 
-def mechanisms(prepared):
+def mechanisms(plan):
     """Before the reduction mod m, which takes a little of what they spend, if m is small."""
-    found = [release.protocol.released() for release, _ in dearest(prepared, len(prepared.phases))]
+    found = [release.protocol.released() for release, _ in dearest(plan, len(plan.batches))]
     return [AdditiveNoise(each.law, each.sensitivity) for each in found]
 
 
 @pytest.mark.parametrize("algorithm", [DIST_DP_SE, CDP_SE, LDP_SE, SHUFFLE_DP_SE])
 def test_pure_epsilon_adds_up(algorithm):
-    prepared = prepare(algorithm, SETTING)
-    spent = privacy(prepared)
+    plan = prepare(algorithm, SETTING)
+    spent = privacy(plan)
     assert spent.claim == PureDP("0.5")
     assert spent.quantity == "epsilon"
     assert spent.once.at_most(Fraction(1, 2))
@@ -52,19 +52,19 @@ def test_pure_epsilon_adds_up(algorithm):
     assert spent.batches == 6
     assert spent.together.at_most(3)
     assert spent.together.at_least(3 - Fraction(1, 10**3))
-    each = [held.measured for _, held in dearest(prepared, 6)]
+    each = [held.measured for _, held in dearest(plan, 6)]
     assert spent.together.lower <= sum(Fraction(one.upper) for one in each)
     assert spent.together.at_least(sum(Fraction(one.lower) for one in each) - Fraction(1, 10**12))
     assert spent.epsilon is None
 
 
 def test_epsilon_at_delta_is_composed_exactly():
-    prepared = prepare(DIST_DP_SE, Setting(2, 30, "0.5"))
-    assert len(mechanisms(prepared)) == 3
-    spent = privacy(prepared, 3, "1e-3")
+    plan = prepare(DIST_DP_SE, Setting(2, 30, "0.5"))
+    assert len(mechanisms(plan)) == 3
+    spent = privacy(plan, 3, "1e-3")
     each = [
         AdditiveNoise(found.law, found.sensitivity)
-        for found in (release.protocol.released() for release, _ in prepared.releases())
+        for found in (release.protocol.released() for release, _ in plan.releases())
     ]
     by_hand = [
         compose(*[each[index] for index in chosen])
@@ -78,8 +78,8 @@ def test_epsilon_at_delta_is_composed_exactly():
 
 
 def test_the_dearest_at_delta_are_not_the_dearest_by_pure_epsilon():
-    prepared = prepare(DIST_DP_SE, Setting(10, 10**5, "0.5", growth=4))
-    spent = privacy(prepared, 5, "0.05")
+    plan = prepare(DIST_DP_SE, Setting(10, 10**5, "0.5", growth=4))
+    spent = privacy(plan, 5, "0.05")
     # five batches of 4 users: randomized response, 2^5 outcomes; found apart from the library
     dearest = Fraction("1.73411966969272")
     # before the reduction mod m, which takes next to nothing here
@@ -95,12 +95,12 @@ def test_epsilon_at_delta_is_of_what_is_released_and_at_most_pure():
     assert spent.epsilon.at_least(Fraction("1.7998"))
 
 
-def uniform_choices(prepared, batches):
+def uniform_choices(plan, batches):
     """Each release alone, as often as there are arms and batches of its size."""
-    for release, _ in prepared.releases():
+    for release, _ in plan.releases():
         mechanism = release.protocol.released()
         plain = AdditiveNoise(mechanism.law, mechanism.sensitivity)
-        yield compose((plain, min(batches, prepared.setting.arms)))
+        yield compose((plain, min(batches, plan.setting.arms)))
 
 
 @pytest.mark.quick_cases(2)
@@ -108,40 +108,40 @@ def uniform_choices(prepared, batches):
 @pytest.mark.parametrize("growth", [2, "2.5", 3, 4, 8])
 @pytest.mark.parametrize("batches", [1, 3, pytest.param(8, marks=pytest.mark.slow)])
 def test_no_choice_of_batches_costs_more(growth, batches):
-    prepared = prepare(DIST_DP_SE, Setting(8, 4000, "0.7", growth=growth))
+    plan = prepare(DIST_DP_SE, Setting(8, 4000, "0.7", growth=growth))
     for delta in ("1e-9", "1e-3", "0.05", "0.5"):
-        account = privacy(prepared, batches, delta).epsilon
-        more = privacy(prepared, batches + 1, delta).epsilon
+        account = privacy(plan, batches, delta).epsilon
+        more = privacy(plan, batches + 1, delta).epsilon
         assert more.upper >= account.lower
-        for choice in uniform_choices(prepared, batches):
+        for choice in uniform_choices(plan, batches):
             assert account.upper >= choice.epsilon(delta).lower
 
 
 def test_a_longer_stay_than_the_schedule_runs_it_again():
-    prepared = prepare(DIST_DP_SE, Setting(2, 100, "0.5"))
-    offered = 2 * max(number for number, _ in prepared.phases)
-    once, twice = privacy(prepared, offered, "0.1"), privacy(prepared, offered + 1, "0.1")
+    plan = prepare(DIST_DP_SE, Setting(2, 100, "0.5"))
+    offered = 2 * max(number for number, _ in plan.batches)
+    once, twice = privacy(plan, offered, "0.1"), privacy(plan, offered + 1, "0.1")
     assert twice.epsilon.lower >= once.epsilon.upper
     assert Fraction(twice.together.upper) > Fraction(once.together.upper)
 
 
 def test_a_relaxed_aggregation_is_charged_for():
-    prepared = prepare(SHUFFLE_DP_SE, Setting(2, 10, "0.5"))
-    spent = privacy(prepared, 1, "1e-9")
+    plan = prepare(SHUFFLE_DP_SE, Setting(2, 10, "0.5"))
+    spent = privacy(plan, 1, "1e-9")
     assert spent.epsilon.at_most(Fraction(1, 2))
     assert spent.epsilon.greater_than(Fraction(2, 5))  # the sum mod m alone: at most 1/4
 
 
 @pytest.mark.slow
 def test_renyi_divergences_and_rho_add_up():
-    prepared = prepare(DIST_RDP_SE, Setting(2, 60, "0.5"))
-    spent, composition = privacy(prepared), compose(*mechanisms(prepared))
+    plan = prepare(DIST_RDP_SE, Setting(2, 60, "0.5"))
+    spent, composition = privacy(plan), compose(*mechanisms(plan))
     assert spent.quantity == "Rényi divergence of order 2"
     whole = Fraction(composition.renyi(2).upper)
     assert spent.together.at_most(whole) is not False
     assert spent.together.at_least(whole * Fraction(999, 1000))
-    prepared = prepare(DIST_CDP_SE, Setting(2, 60, "0.5"))
-    spent, composition = privacy(prepared), compose(*mechanisms(prepared))
+    plan = prepare(DIST_CDP_SE, Setting(2, 60, "0.5"))
+    spent, composition = privacy(plan), compose(*mechanisms(plan))
     assert isinstance(spent.claim, ZCDP)
     assert spent.once.contains(Fraction(1, 8)) or spent.once.less_than(Fraction(1, 8))
     assert (
@@ -151,13 +151,13 @@ def test_renyi_divergences_and_rho_add_up():
 
 @pytest.mark.slow
 def test_epsilon_and_delta_add_up_by_basic_composition():
-    prepared = prepare(SDP_AE, Setting(2, 3000, "0.9", delta="1e-3"))
-    spent = privacy(prepared)
+    plan = prepare(SDP_AE, Setting(2, 3000, "0.9", delta="1e-3"))
+    spent = privacy(plan)
     assert spent.claim == ApproxDP("0.9", "1e-3")
     assert spent.batches > 1
     assert spent.together.upper == spent.once.upper * spent.batches
     assert "basic composition" in spent.note
-    exact = compose((mechanisms(prepared)[0], spent.batches))
+    exact = compose((mechanisms(plan)[0], spent.batches))
     at = Fraction(1, 1000) * spent.batches
     assert exact.epsilon(at).at_most(Fraction(spent.together.upper))
 

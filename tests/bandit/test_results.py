@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from exactdp.bandit.algorithms import SE
-from exactdp.bandit.prepare import prepare
+from exactdp.bandit.plan import prepare
 from exactdp.bandit.results import Results, Share
 from exactdp.bandit.setting import Setting
 
 
 def test_shares_are_joined_in_order_and_read_back_exactly():
     shares = [
-        Share(2, [[0.1, 1 / 3]], [[4, 6]], [True], [3], [{"run": 2}]),
-        Share(0, [[1e-17, 2.0], [0.0, 5.5]], [[10, 0], [5, 5]], [False, False], [1, 2], []),
+        Share(2, [[0.1, 1 / 3]], [[4, 6]], [True], [3], [{"run": 2}], []),
+        Share(0, [[1e-17, 2.0], [0.0, 5.5]], [[10, 0], [5, 5]], [False, False], [1, 2], [], []),
     ]
     again = [Share(**json.loads(json.dumps(share.to_json()))) for share in shares]
     assert again == shares

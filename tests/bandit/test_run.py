@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from exactdp.bandit.algorithms import DIST_DP_KLUCB, DIST_DP_SE, DP_SE, KL_UCB, SE
+from exactdp.bandit.algorithms import DIST_DP_KLUCB_DOUBLING, DIST_DP_SE, DP_SE, KL_UCB_DOUBLING, SE
 from exactdp.bandit.environments.environment import drawn_instance
 from exactdp.bandit.instances import Fixed, easy, published
-from exactdp.bandit.play import play
 from exactdp.bandit.run import Config, environments, run
 from exactdp.bandit.setting import Setting
+from exactdp.bandit.simulation import play
 from exactdp.bandit.source import Simulated
 
 CONFIG = Config(DIST_DP_SE, Setting(4, 5000, "0.9"), easy(4))
 PUBLISHED = Config(DIST_DP_SE, Setting(10, 30_000, 1, growth=4), published())
-INDEXED = Config(DIST_DP_KLUCB, CONFIG.setting, easy(4))
+INDEXED = Config(DIST_DP_KLUCB_DOUBLING, CONFIG.setting, easy(4))
 SAME = Config(DIST_DP_SE, Setting(4, 5000, "0.9"), Fixed(drawn_instance(3, 4, sigma=None)))
 
 
@@ -39,16 +39,18 @@ def test_what_is_kept_of_a_longer_share_is_the_same(config):
 
 @pytest.mark.quick_cases(4)
 @pytest.mark.parametrize(
-    "algorithm", [DIST_DP_SE, SE, DP_SE, DIST_DP_KLUCB, KL_UCB], ids=lambda one: one.name
+    "algorithm",
+    [DIST_DP_SE, SE, DP_SE, DIST_DP_KLUCB_DOUBLING, KL_UCB_DOUBLING],
+    ids=lambda one: one.name,
 )
 @pytest.mark.parametrize("sigma", [None, Fraction(1, 10)], ids=["coins", "gaussian"])
 def test_in_lock_step_runs_have_the_law_that_they_have_alone(algorithm, sigma):
     """The same instances, played together and one by one: no difference beyond chance."""
     config = Config(algorithm, Setting(3, 20_000, "0.9"), easy(3, sigma))
-    prepared, places = config.prepared(), list(environments(config, 60, 5))
+    plan, places = config.plan(), list(environments(config, 60, 5))
     source = Simulated(np.random.default_rng(8))
-    together = play(prepared, places * 2, 120, source).pulls.reshape(2, 60, 3)
-    alone = np.array([play(prepared, place, 2, source).pulls for place in places])
+    together = play(plan, places * 2, 120, source).pulls.reshape(2, 60, 3)
+    alone = np.array([play(plan, place, 2, source).pulls for place in places])
     regret = [
         np.array([place.regret(each) for place, each in zip(places, pulls, strict=True)])
         for pulls in (together.transpose(1, 0, 2), alone)
@@ -60,7 +62,9 @@ def test_in_lock_step_runs_have_the_law_that_they_have_alone(algorithm, sigma):
     assert error > 0
 
 
-@pytest.mark.parametrize("algorithm", [DIST_DP_SE, DIST_DP_KLUCB], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "algorithm", [DIST_DP_SE, DIST_DP_KLUCB_DOUBLING], ids=lambda one: one.name
+)
 def test_each_run_is_charged_its_own_instance(algorithm):
     """Regret is that of the run's own gaps, and the best arm is its own."""
     config = evolve(PUBLISHED, algorithm=algorithm)

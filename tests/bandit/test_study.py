@@ -7,10 +7,10 @@ import pytest
 
 from exactdp import ParameterError
 from exactdp.bandit import study as studies
-from exactdp.bandit.algorithms import DIST_DP_KLUCB, DIST_DP_SE, DP_SE, KL_UCB, SE
+from exactdp.bandit.algorithms import DIST_DP_KLUCB_DOUBLING, DIST_DP_SE, DP_SE, KL_UCB_DOUBLING, SE
 from exactdp.bandit.environments.instance import instance
 from exactdp.bandit.instances import Fixed, easy
-from exactdp.bandit.prepare import Radius
+from exactdp.bandit.plan import Radius
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.study import COLUMNS, Cell, check, study, write_rows
@@ -25,7 +25,12 @@ def cell(algorithm, place=COINS, epsilon=1, horizon=600, runs=4, seed=3, radius=
     return Cell(Config(algorithm, setting, place, radius), runs, seed, algorithm.name)
 
 
-CELLS = [cell(DIST_DP_SE), cell(DIST_DP_KLUCB), cell(KL_UCB, runs=1), cell(SE, easy(3))]
+CELLS = [
+    cell(DIST_DP_SE),
+    cell(DIST_DP_KLUCB_DOUBLING),
+    cell(KL_UCB_DOUBLING, runs=1),
+    cell(SE, easy(3)),
+]
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +125,10 @@ def test_parquet_has_the_same_rows(done, tmp_path):
     [
         ([], "at least one"),
         ([CELLS[0], CELLS[1], CELLS[0]], "comes twice"),
-        ([cell(DIST_DP_KLUCB, horizon=10)], "dist-dp-klucb on .* horizon must be at least"),
+        (
+            [cell(DIST_DP_KLUCB_DOUBLING, horizon=10)],
+            "dist-dp-klucb-doubling on .* horizon must be at least",
+        ),
         ([cell(DP_SE, radius=Radius.CERTIFIED)], "certified is not available"),
     ],
 )

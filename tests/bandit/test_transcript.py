@@ -10,7 +10,7 @@ from exactdp.bandit.algorithms import (
     DIST_DP_SE,
     DP_KLUCB,
     DP_SE,
-    KL_UCB,
+    KL_UCB_DOUBLING,
     LDP_SE,
     SDP_AE,
     SE,
@@ -19,7 +19,7 @@ from exactdp.bandit.algorithms import (
 )
 from exactdp.bandit.environments.instance import instance
 from exactdp.bandit.instances import Fixed, easy
-from exactdp.bandit.prepare import Radius
+from exactdp.bandit.plan import Radius
 from exactdp.bandit.run import Config, run
 from exactdp.bandit.setting import Setting
 from exactdp.bandit.transcript import chained, write_transcript
@@ -56,7 +56,7 @@ def copy(lines):
 @pytest.mark.slow_cases("algorithm5")
 @pytest.mark.parametrize(
     "algorithm",
-    [LDP_SE, SHUFFLE_DP_SE, DP_SE, SE, SDP_AE, VB_SDP_AE, DP_KLUCB, KL_UCB],
+    [LDP_SE, SHUFFLE_DP_SE, DP_SE, SE, SDP_AE, VB_SDP_AE, DP_KLUCB, KL_UCB_DOUBLING],
 )
 def test_transcripts_of_other_algorithms_check(algorithm, file):
     horizon = 400 if algorithm is VB_SDP_AE else 4000
@@ -65,7 +65,7 @@ def test_transcripts_of_other_algorithms_check(algorithm, file):
     assert found.valid, found.reason
 
 
-@pytest.mark.parametrize("algorithm", [DIST_DP_SE, LDP_SE, DP_KLUCB, KL_UCB])
+@pytest.mark.parametrize("algorithm", [DIST_DP_SE, LDP_SE, DP_KLUCB, KL_UCB_DOUBLING])
 def test_runs_in_lock_step_check(algorithm, file):
     """Runs of one instance, which are recorded together."""
     setting = Setting(3, 3000, "0.9", growth=3)

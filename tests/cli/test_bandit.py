@@ -15,13 +15,13 @@ from exactdp.cli.main import app, main
 SMALL = ("--horizon", "2e3", "--arms", "3", "--runs", "4", "--epsilon", "0.9")
 OWN = (
     *("dist-dp-imed", "dist-dp-ts", "dist-dp-klucb-log", "dist-adap-klucb"),
-    *("kl-ucb-log", "kl-ucb-log-batched"),
+    *("kl-ucb", "kl-ucb-log-batched"),
 )
 ALGORITHMS = (
     *("dist-dp-se", "dist-rdp-se", "dist-cdp-se", "cdp-se", "ldp-se", "shuffle-dp-se"),
-    *("dp-se", "sdp-ae", "vb-sdp-ae", "se", "dist-dp-klucb", "dp-klucb"),
-    *("dist-rdp-klucb", "dist-cdp-klucb", "dist-gauss-klucb", "kl-ucb"),
-    "dist-dp-klucb-tight",
+    *("dp-se", "sdp-ae", "vb-sdp-ae", "se", "dist-dp-klucb-doubling", "dp-klucb"),
+    *("dist-rdp-klucb", "dist-cdp-klucb", "dist-gauss-klucb", "kl-ucb-doubling"),
+    "dist-dp-klucb",
     *OWN,
 )
 
@@ -78,14 +78,14 @@ def test_every_algorithm_runs(algorithm):
     assert all(sum(each) == shown["horizon"] for each in shown["pulls"])
     assert (
         shown["privacy"]["note"]
-        if algorithm in ("se", "dp-se", "kl-ucb", "kl-ucb-log", "kl-ucb-log-batched")
+        if algorithm in ("se", "dp-se", "kl-ucb-doubling", "kl-ucb", "kl-ucb-log-batched")
         else shown["certificates"]
     )
     result = run(*arguments, algorithm=algorithm)
     assert result.exit_code == 0
     lost = (
         "best index below mean"
-        if "klucb" in algorithm or algorithm == "kl-ucb"
+        if "klucb" in algorithm or algorithm == "kl-ucb-doubling"
         else "best arm eliminated"
     )
     assert (lost in result.stdout) == (algorithm not in OWN)
@@ -292,7 +292,7 @@ def test_users_who_return_are_charged_once_and_within_their_limit(tmp_path, caps
 def test_regret_is_held_against_what_is_known():
     arms = "coins:0.75,0.7,0.4"
     given = ("--horizon", "3e4", "--runs", "8", "--epsilon", "0.9", "--instance", arms)
-    shown = run_json(*given, "--confidence", "1/30000", algorithm="dist-dp-klucb")
+    shown = run_json(*given, "--confidence", "1/30000", algorithm="dist-dp-klucb-doubling")
     bound = Enclosure.from_json(shown["lower_bound"]["regret"])
     assert shown["lower_bound"]["for"] == "global DP"
     truth = lower_bound(instance(arms), "0.9")
@@ -303,10 +303,10 @@ def test_regret_is_held_against_what_is_known():
     plain = run_json(*given, algorithm="dist-dp-se")
     assert plain["lower_bound"] == shown["lower_bound"]
     assert plain["expected_regret"] is None  # of the paper's radius nothing is certified
-    unasked = run_json(*given, algorithm="dist-dp-klucb")
+    unasked = run_json(*given, algorithm="dist-dp-klucb-doubling")
     assert unasked["setting"] == shown["setting"] and unasked["regret"] == shown["regret"]
     assert plain["setting"]["confidence"] == "0.1"
-    table = run(*given, algorithm="dist-dp-klucb").stdout
+    table = run(*given, algorithm="dist-dp-klucb-doubling").stdout
     assert "lower bound" in table and "proved" in table
 
 
@@ -345,3 +345,29 @@ def test_published_instances_are_as_they_are(capsys):
         asking = ("bandit", "run", "--algorithm", "se", *given, "--instance", "published", wrong)
         assert main(list(asking)) == 2
         assert named in capsys.readouterr().err
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize("algorithm", ["dist-dp-se", "dist-dp-klucb"])
+def test_regret_is_drawn_and_a_wide_radius_is_warned_of(algorithm, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+    file = tmp_path / "regret.svg"
+    words = ["bandit", "run", "--algorithm", algorithm, "--epsilon", "1", "--horizon", "3000"]
+    assert main([*words, "--instance", "coins:0.9,0.1", "--runs", "3", "--plot", str(file)]) == 0
+    assert file.read_text().startswith("<?xml")
+    error = capsys.readouterr().err
+    assert ("--radius certified has less regret" in error) == (algorithm == "dist-dp-se")
+    assert main([*words, "--plot", str(tmp_path / "regret.txt")]) == 2
+    assert "must end with .png, .svg or .pdf" in capsys.readouterr().err
+
+
+@pytest.mark.contract
+def test_older_spellings_are_read_with_the_new_one(capsys):
+    words = ["bandit", "run", "--horizon", "300", "--instance", "coins:0.9,0.1", "--json"]
+    found = []
+    for name, now in (("kl-ucb-log", "kl-ucb"), ("kl-ucb", "")):
+        assert main([*words, "--algorithm", name]) == 0
+        out, error = capsys.readouterr()
+        found.append(json.loads(out))
+        assert error == (f"exactdp: algorithm {name}: now {now}\n" if now else "")
+    assert found[0] == found[1]

@@ -6,18 +6,15 @@ import signal
 import subprocess
 import sys
 import time
-from itertools import product
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from exactdp.bandit.plots.pictures import FIGURES, FULL, INDICES, Place
-from exactdp.bandit.plots.sweep import _config, _instances
+from exactdp.bandit.study import check
 from exactdp.cli.main import app, main
-from exactdp.cli.study_file import read_study
+from exactdp.cli.study_file import packaged, read_study
 
-STUDIES = Path(__file__).parents[2] / "docs" / "studies"
 TINY = """
 runs = 2
 epsilon = [1, 2.5]
@@ -121,32 +118,24 @@ def test_bad_options_are_refused(wrong, file, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.slow_cases("figure5")
-@pytest.mark.parametrize("figure", [*FIGURES[1:], INDICES], ids=lambda each: each.name)
-def test_the_files_of_figures_are_the_runs_of_figures(figure):
-    """The same configurations from the same seed, so the same runs."""
-    places = {panel.place for panel in figure.panels}
-    ratings = None
-    cells = read_study(STUDIES / f"{figure.name}.toml")
-    if places == {Place.RATINGS}:
-        ratings = cells[0].config.instances
-    given = {place: _instances(place, FULL, ratings) for place in places}
-    due = [
-        _config(panel, line, FULL, given[panel.place])
-        for panel, line in product(figure.panels, figure.lines)
-    ]
-    found = [cell.config.identity(cell.seed, ()) for cell in cells]
-    # an index has no radius; what is not private is one cell for all epsilon
-    shown = [config.identity(0, ()) for config in due]
-    for each, config in [*zip(shown, due, strict=True)] + [
-        (identity, cell.config) for identity, cell in zip(found, cells, strict=True)
-    ]:
-        if config.algorithm.indexed:
-            each["radius"] = None
-        if not config.algorithm.private:
-            each["setting"]["epsilon"] = None
-    assert list(map(str, found)) == list(dict.fromkeys(map(str, shown)))
-    assert {cell.runs for cell in cells} == {FULL.runs}
+@pytest.mark.slow_cases("certified", "figure5")
+@pytest.mark.parametrize("name", packaged())
+def test_studies_that_come_with_the_package_read(name):
+    """Every cell could run, and a preview is shorter."""
+    cells, quick = read_study(name), read_study(name, quick=True)
+    check(cells)
+    assert 0 < len(quick) <= len(cells)
+    assert {cell.runs for cell in quick} == {5}
+    assert max(cell.config.setting.horizon for cell in quick) == 10**5
+
+
+@pytest.mark.contract
+def test_the_older_spelling_of_figures_is_read(tmp_path, capsys):
+    call = ["bandit", "figures", "--quick", "--out", str(tmp_path), "--figure", "nothing"]
+    assert main(call) == 2
+    note, error = capsys.readouterr().err.splitlines()
+    assert "bandit study" in note
+    assert "there is no study 'nothing'" in error
 
 
 @pytest.mark.contract

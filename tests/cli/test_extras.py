@@ -47,11 +47,11 @@ def without(names, call, folder):
     "distributed-bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 50 --cluster local-cluster",  # noqa: E501
     "jinja2-report randomized-response:epsilon=1 --out page.html-report",
     "joblib-bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 50 --workers 2-parallel",
-    "matplotlib-bandit figures --out folder --quick-figures",
+    "matplotlib-bandit study figure5 --out folder --quick-figures",
     "matplotlib-report randomized-response:epsilon=1 --out page.html-figures",
     "pandas-bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 50 --instance fair-data",
     "psycopg-ledger show postgresql://localhost/none-postgresql",
-    "sklearn-bandit figures --out folder --quick-data",
+    "sklearn-bandit study figure5 --out folder --quick-data",
     "sklearn-bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 50 --instance fair-data",
     "sklearn-bandit run --algorithm dist-dp-se --epsilon 0.5 --horizon 50 --instance ratings.letor --arms 2-data",  # noqa: E501
     "sqlalchemy-sample SPEC --size 1 --ledger a.db --user a --key k-ledger",
@@ -72,8 +72,8 @@ def without(names, call, folder):
         ("jinja2", "report randomized-response:epsilon=1 --out page.html", "report"),
         ("matplotlib", "report randomized-response:epsilon=1 --out page.html", "figures"),
         ("matplotlib", "profile randomized-response:epsilon=1 --plot curves.svg", "figures"),
-        ("matplotlib", "bandit figures --out folder --quick", "figures"),
-        ("sklearn", "bandit figures --out folder --quick", "data"),
+        ("matplotlib", "bandit study figure5 --out folder --quick", "figures"),
+        ("sklearn", "bandit study figure5 --out folder --quick", "data"),
         ("sqlalchemy", "ledger init a.db --limit zcdp:1", "ledger"),
         ("alembic", "ledger init a.db --limit zcdp:1", "ledger"),
         ("sqlalchemy", "ledger show a.db", "ledger"),
@@ -100,7 +100,7 @@ def test_without_any_extra_the_rest_works(tmp_path):
 
 
 @pytest.mark.quick_cases(4)
-@pytest.mark.parametrize("verb", [*_VERBS, "ledger init", "ledger check", "bandit figures"])
+@pytest.mark.parametrize("verb", [*_VERBS, "ledger init", "ledger check", "bandit study"])
 def test_help_needs_no_extra(verb, tmp_path):
     ended = without(",".join([*_EXTRAS, "dp_accounting"]), f"{verb} --help", tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")

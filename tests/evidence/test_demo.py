@@ -7,14 +7,14 @@ from demo import bandit
 from rich.console import Console
 
 from exactdp.bandit.environments.environment import drawn_instance
-from exactdp.bandit.plots.pictures import Place, Scale
 
 
 @pytest.fixture
 def shown(tmp_path, monkeypatch):
     coins = drawn_instance(3, 4, (0.1, 0.9), None, "coins")
     monkeypatch.setattr(bandit, "fair_instance", lambda cache: coins)
-    monkeypatch.setattr(bandit, "_SCALE", Scale(3, {Place.RATINGS: 5000}))
+    monkeypatch.setattr(bandit, "_RUNS", 3)
+    monkeypatch.setattr(bandit, "_HORIZON", 5000)
     monkeypatch.chdir(tmp_path)
     out = Console(record=True, width=100, highlight=False)
     return lambda: (bandit.bandit(out), out.export_text())[1]
@@ -26,8 +26,9 @@ def test_all_that_it_promises(shown, tmp_path):
     text = shown()
     for word in ("VERIFIED", "checked again, and valid", "stay", "certified", "ε = 1.0000"):
         assert word in text
-    assert (tmp_path / "build" / "exactdp-demo.png").read_bytes().startswith(b"\x89PNG")
-    assert str(tmp_path / "build" / "exactdp-demo.png") in text
+    picture = tmp_path / "build" / "regret-1-coins-4-arms-5000.png"
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert str(picture) in text
 
 
 @pytest.mark.slow

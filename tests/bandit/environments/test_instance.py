@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from exactdp import ParameterError
+from exactdp.bandit.environments.files import write_json
 from exactdp.bandit.environments.instance import instance, read_instance
-from exactdp.bandit.environments.instance_file import write_json
 
 CSV = "arm,reward\na,1\nb,0\n"
 LETOR = "\n# made up\n" + "1 qid:1 1:5\n0 qid:1 1:2\n0 qid:2 1:2\n"

@@ -4,15 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from small_bandits import coins
 
-from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.table import Bernoulli
 from exactdp.bandit.identification.characteristic_time import least_time
 from exactdp.bandit.lower_bound import Barrier
-
-
-def coins(*means):
-    return Environment("coins", tuple(map(Bernoulli, means)))
 
 
 def kl(x, y):

@@ -7,24 +7,19 @@ import numpy as np
 import pytest
 from attrs import evolve
 from scipy import special
+from small_bandits import unproved
 
 from exactdp import Enclosure, ParameterError
-from exactdp.bandit.evidence import Audited
-from exactdp.bandit.identification.algorithms import DIST_DP_LUCB, IDENTIFIERS, LUCB
+from exactdp.bandit.algorithms import DIST_DP_LUCB, IDENTIFIERS, LUCB
 from exactdp.bandit.identification.eprocess import e_process
-from exactdp.bandit.prepare import prepare
+from exactdp.bandit.plan import prepare
 from exactdp.bandit.setting import Setting
 from exactdp.mechanisms.laws import DiscreteGaussian, Skellam
 
 
-def unproved(protocol, demand):
-    """Evidence in name only: what is tested here are decisions."""
-    return Audited(protocol, demand, Enclosure.exactly(0))
-
-
 def made(algorithm=DIST_DP_LUCB, arms=3, most="1e6", epsilon="0.5", **options):
-    prepared = prepare(algorithm, Setting(arms, most, epsilon, **options), prove=unproved)
-    return prepared, e_process(prepared)
+    plan = prepare(algorithm, Setting(arms, most, epsilon, **options), prove=unproved)
+    return plan, e_process(plan)
 
 
 def written_out(process, batch, total, mean, below=False):
@@ -79,8 +74,8 @@ def written_weights(release, noise):
 @pytest.mark.parametrize(("mean", "claimed"), [("0.3", "0.3"), ("0.3", "0.45"), ("0.8", "0.8")])
 def test_an_e_process_has_mean_one_at_the_truth_and_less_below(algorithm, mean, claimed):
     """Summed over all outcomes of a first batch: a binomial sum, and the noise's own law."""
-    prepared, process = made(algorithm, most=3000, epsilon=2, scaling=1)
-    release = prepared.phases[1, 1].release
+    plan, process = made(algorithm, most=3000, epsilon=2, scaling=1)
+    release = plan.batches[1, 1].release
     users, grid = release.users, release.precision
     coin, claim = Fraction(mean), float(Fraction(claimed))
     binomial = [
@@ -116,7 +111,7 @@ def test_what_is_said_of_all_means_holds_at_each_and_is_nearly_reached():
     high = np.minimum(low + rng.choice([0.5, 0.1, 0.01], count), 1)
     units = process.users * float(process.precision)
     ours, theirs = np.rint(high * units[batches - 1]), np.rint(low * units[others - 1])
-    found = process.apart(batches, ours, others, theirs)
+    found = process.log_e_values(batches, ours, others, theirs)
     grid = np.linspace(0, 1, 2001)
     points = np.sort(
         np.hstack([np.tile(grid, (count, 1)), low[:, None] + (high - low)[:, None] * grid])
@@ -133,22 +128,24 @@ def test_an_arm_is_not_apart_from_one_whose_estimate_is_as_large():
     _, process = made()
     one, two = np.array([3]), np.array([4])
     units = process.users * float(process.precision)
-    same = process.apart(one, units[[2]] / 2, two, units[[3]] / 2)
+    same = process.log_e_values(one, units[[2]] / 2, two, units[[3]] / 2)
     assert same.tolist() == [-np.inf]
-    assert process.apart(one, units[[2]] / 4, two, units[[3]] / 2).tolist() == [-np.inf]
+    assert process.log_e_values(one, units[[2]] / 4, two, units[[3]] / 2).tolist() == [-np.inf]
 
 
 def test_the_threshold_is_for_what_misreading_leaves():
-    prepared, process = made(arms=5, confidence="0.05")
-    assert 0 < process.misread < Fraction(1, 20)
-    assert Fraction(prepared.index.misread.upper) * 5 == process.misread
-    left = mpmath.mpf("0.05") - mpmath.mpf(process.misread.numerator) / process.misread.denominator
+    plan, process = made(arms=5, confidence="0.05")
+    assert 0 < process.overflow < Fraction(1, 20)
+    assert Fraction(plan.index.overflow.upper) * 5 == process.overflow
+    left = (
+        mpmath.mpf("0.05") - mpmath.mpf(process.overflow.numerator) / process.overflow.denominator
+    )
     assert mpmath.log(4 / left) <= process.threshold <= mpmath.log(4 / left) + 1e-12
-    assert made(LUCB)[1].misread == 0
+    assert made(LUCB)[1].overflow == 0
 
 
 def test_a_confidence_that_misreading_uses_up_is_refused():
-    prepared, _ = made(arms=2, confidence="0.05")
-    spent = evolve(prepared.index, misread=Enclosure.exactly(Fraction(1, 40)))
+    plan, _ = made(arms=2, confidence="0.05")
+    spent = evolve(plan.index, overflow=Enclosure.exactly(Fraction(1, 40)))
     with pytest.raises(ParameterError, match=r"confidence must be above .* 0.05, got 0.05"):
-        e_process(evolve(prepared, index=spent))
+        e_process(evolve(plan, index=spent))

@@ -4,32 +4,21 @@ import math
 
 import numpy as np
 import pytest
+from small_bandits import coins, unproved
 
-from exactdp import Enclosure
-from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.table import Bernoulli
-from exactdp.bandit.evidence import Audited
-from exactdp.bandit.identification.halving import HALVINGS, play_halving
+from exactdp.bandit.algorithms import HALVINGS
 from exactdp.bandit.identification.halving_error import halving_error
-from exactdp.bandit.identification.run import identify, ready
+from exactdp.bandit.identification.identify import identify, ready
 from exactdp.bandit.instances import Fixed
 from exactdp.bandit.run import Config
 from exactdp.bandit.setting import Setting
+from exactdp.bandit.simulation import play, policy_of
 from exactdp.bandit.source import Simulated
-
-
-def coins(*means):
-    return Environment("coins", tuple(map(Bernoulli, means)))
-
-
-def unproved(protocol, demand):
-    """Evidence in name only: what is tested here are decisions."""
-    return Audited(protocol, demand, Enclosure.exactly(0))
 
 
 def prepared_for(algorithm, arms, budget, epsilon="0.5"):
     setting = Setting(arms, budget, epsilon)
-    return ready(Config(algorithm, setting, Fixed(coins(*["0.5"] * arms))), unproved).prepared
+    return ready(Config(algorithm, setting, Fixed(coins(*["0.5"] * arms))), unproved).plan
 
 
 class Kept:
@@ -49,10 +38,11 @@ class Kept:
 @pytest.mark.parametrize("algorithm", HALVINGS, ids=lambda each: each.name)
 def test_every_run_does_what_is_said(algorithm):
     environment = coins("0.3", "0.6", "0.52", "0.1", "0.55")
-    prepared = prepared_for(algorithm, 5, 703)
+    plan = prepared_for(algorithm, 5, 703)
     for seed in range(4):
         kept = Kept(seed, environment)
-        found = play_halving(prepared, [environment], 1, kept)
+        policy = policy_of(plan, 1)
+        played = play(plan, environment, 1, kept, policy=policy)
         left, sums, users, seen = list(range(5)), [0] * 5, [0] * 5, iter(kept.seen)
         for count, stay in ((5, 3), (3, 2), (2, 1)):
             assert len(left) == count
@@ -63,16 +53,16 @@ def test_every_run_does_what_is_said(algorithm):
                 users[arm] += release.users
             left = sorted(sorted(left, key=lambda arm: (-sums[arm], arm))[:stay])
         assert next(seen, None) is None
-        assert [found.leader[0]] == left and found.decided[0]
-        assert found.pulls[0].tolist() == users and sum(users) <= 703
+        assert policy.answers().tolist() == left
+        assert played.pulls[0].tolist() == users and sum(users) <= 703
 
 
 @pytest.mark.parametrize(
     ("means", "budget", "epsilon"), [((0.6, 0.5), 300, "0.5"), ((0.8, 0.4), 60, "0.2")]
 )
 def test_the_bound_is_above_the_exact_error_of_two_arms_and_near(means, budget, epsilon):
-    prepared = prepared_for(HALVINGS[0], 2, budget, epsilon)
-    users, precision = budget // 2, next(iter(prepared.phases.values())).release.precision
+    plan = prepared_for(HALVINGS[0], 2, budget, epsilon)
+    users, precision = budget // 2, next(iter(plan.batches.values())).release.precision
     scale = precision / float(epsilon)  # of discrete Laplace noise: sums and noise, convolved
     reach = math.ceil(40 * scale)
     noise = np.exp(-np.abs(np.arange(-reach, reach + 1)) / scale) * np.tanh(1 / (2 * scale))
@@ -87,7 +77,7 @@ def test_the_bound_is_above_the_exact_error_of_two_arms_and_near(means, budget, 
 
     apart = np.convolve(np.convolve(law(means[1]), law(means[0])[::-1]), twice)
     truth = float(apart[len(apart) // 2 + 1 :].sum())  # equal sums: the first arm stays
-    bound = float(halving_error(prepared).of(coins(*map(str, means))).upper)
+    bound = float(halving_error(plan).of(coins(*map(str, means))).upper)
     assert 0.001 < truth < 0.2
     assert truth <= bound <= 8 * truth
 

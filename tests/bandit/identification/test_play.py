@@ -2,26 +2,21 @@
 
 import numpy as np
 import pytest
+from small_bandits import coins, unproved
 
-from exactdp import Enclosure
-from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.table import Bernoulli
-from exactdp.bandit.evidence import Audited
-from exactdp.bandit.identification.algorithms import DIST_DP_LUCB, IDENTIFIERS
+from exactdp.bandit.algorithms import DIST_DP_LUCB, IDENTIFIERS
 from exactdp.bandit.identification.eprocess import e_process
-from exactdp.bandit.identification.play import play_until_sure
-from exactdp.bandit.prepare import prepare
+from exactdp.bandit.identification.identify import UntilSure
+from exactdp.bandit.plan import prepare
 from exactdp.bandit.setting import Setting
+from exactdp.bandit.simulation import play
 from exactdp.bandit.source import Simulated
 
 
-def coins(*means):
-    return Environment("coins", tuple(map(Bernoulli, means)))
-
-
-def unproved(protocol, demand):
-    """Evidence in name only: what is tested here are decisions."""
-    return Audited(protocol, demand, Enclosure.exactly(0))
+def play_until_sure(plan, process, environment, runs, source):
+    """The policy, and what it played."""
+    policy = UntilSure(plan, process, runs)
+    return policy, play(plan, environment, runs, source, policy=policy)
 
 
 class Kept:
@@ -43,12 +38,12 @@ class Kept:
 @pytest.mark.parametrize("most", [1500, 10**5])
 def test_every_run_does_what_is_said(algorithm, most):
     environment = coins("0.3", "0.6", "0.52", "0.1")
-    prepared = prepare(algorithm, Setting(4, most, 1, growth=2), prove=unproved)
-    process, index = e_process(prepared), prepared.index
+    plan = prepare(algorithm, Setting(4, most, 1, growth=2), prove=unproved)
+    process, index = e_process(plan), plan.index
     ends = set()
     for seed in range(4):
         kept = Kept(seed, environment)
-        found = play_until_sure(prepared, process, environment, 1, kept)
+        found, played = play_until_sure(plan, process, environment, 1, kept)
         users, sums, batches = [0] * 4, [0] * 4, [0] * 4
         leader = first = 0
         open_: dict[int, float] = {}
@@ -59,7 +54,7 @@ def test_every_run_does_what_is_said(algorithm, most):
                 assert open_ and arm == (leader if users[leader] <= users[first] else first)
             batches[arm] += 1
             users[arm] += release.users
-            assert release.users == prepared.phase(batches[arm], 1).users
+            assert release.users == plan.batch(batches[arm], 1).users
             sums[arm] += release.decoded(np.array([value]))[0]
             means = [total / max(count, 1) for total, count in zip(sums, users, strict=True)]
             leader, open_ = means.index(max(means)), {}
@@ -67,11 +62,11 @@ def test_every_run_does_what_is_said(algorithm, most):
                 ours, theirs = [
                     (np.array([batches[e]]), np.array([float(sums[e])])) for e in (leader, other)
                 ]
-                if process.apart(*ours, *theirs)[0] < process.threshold:
+                if process.log_e_values(*ours, *theirs)[0] < process.threshold:
                     open_[other] = index.of(*theirs)[0]
             first = min(open_, key=lambda each: (-open_[each], each), default=None)
         assert found.leader[0] == leader and found.decided[0] == (not open_)
-        assert found.pulls[0].tolist() == users and found.batches[0].tolist() == batches
+        assert played.pulls[0].tolist() == users and found.batches[0].tolist() == batches
         assert sum(users) <= most
         ends.add(not open_)
     assert (False in ends) == (most < 10**5)
@@ -81,9 +76,9 @@ def test_the_best_of_equal_arms_is_hardly_ever_named():
     """Each might be just below the other, in a limit: it is named with probability at most p."""
     environment = coins("0.5", "0.5")
     setting = Setting(2, 3000, 1, confidence="0.2", growth=2)
-    prepared = prepare(DIST_DP_LUCB, setting, prove=unproved)
+    plan = prepare(DIST_DP_LUCB, setting, prove=unproved)
     source = Simulated(np.random.default_rng(5))
-    found = play_until_sure(prepared, e_process(prepared), environment, 500, source)
+    found, _ = play_until_sure(plan, e_process(plan), environment, 500, source)
     for arm in (0, 1):  # 6 standard deviations: 1e-6 would do
         named = int((found.decided & (found.leader == arm)).sum())
         assert named <= 500 * 0.2 + 6 * (500 * 0.2 * 0.8) ** 0.5
@@ -95,10 +90,10 @@ def test_the_error_of_many_near_ties_is_at_most_p():
     runs, p = 100_000, 0.1
     environment = coins("0.5005", "0.5")
     setting = Setting(2, 20_000, "0.5", confidence="0.1", growth=2)
-    prepared = prepare(DIST_DP_LUCB, setting, prove=unproved)
-    process, wrong = e_process(prepared), 0
+    plan = prepare(DIST_DP_LUCB, setting, prove=unproved)
+    process, wrong = e_process(plan), 0
     for share in range(100):
         source = Simulated(np.random.default_rng([7, share]))
-        found = play_until_sure(prepared, process, environment, runs // 100, source)
+        found, _ = play_until_sure(plan, process, environment, runs // 100, source)
         wrong += int((found.decided & (found.leader == 1)).sum())
     assert wrong <= runs * p + 5 * (runs * p * (1 - p)) ** 0.5

@@ -2,25 +2,13 @@
 
 import numpy as np
 import pytest
+from small_bandits import coins, unproved
 
-from exactdp import Enclosure
-from exactdp.bandit.environments.environment import Environment
-from exactdp.bandit.environments.table import Bernoulli
-from exactdp.bandit.evidence import Audited
-from exactdp.bandit.identification.algorithms import named
-from exactdp.bandit.identification.run import identify, ready
+from exactdp.bandit.algorithms import named
+from exactdp.bandit.identification.identify import identify, ready
 from exactdp.bandit.instances import Fixed
 from exactdp.bandit.run import Config
 from exactdp.bandit.setting import Setting
-
-
-def coins(*means):
-    return Environment("coins", tuple(map(Bernoulli, means)))
-
-
-def unproved(protocol, demand):
-    """Evidence in name only: what is tested here are decisions."""
-    return Audited(protocol, demand, Enclosure.exactly(0))
 
 
 def config(name, means, most="1e6", **options):
@@ -42,7 +30,7 @@ def config(name, means, most="1e6", **options):
 def test_runs_stop_before_their_bound_which_is_near(name, means, options):
     given = config(name, means, **options)
     found = identify(given, 100, 3, ready_made=ready(given, unproved))
-    times = found.pulls.sum(axis=1)
+    times = found.results.pulls.sum(axis=1)
     sure = 3 * float(given.setting.confidence)
     late = int((times > found.most).sum())
     assert late <= 100 * sure + 6 * (100 * sure) ** 0.5  # and never, as it is far from tight:

@@ -6,12 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from exactdp.bandit.linear.environments import UnitBall
-from exactdp.bandit.linear.play import play_linear
+from exactdp.bandit.linear.contexts import UnitBall
 from exactdp.bandit.linear.radius import Radius, radius
 from exactdp.bandit.linear.regret import _eigenvalue, prior_regret, released_regret
-from exactdp.bandit.linear.run import linear_ready, run_linear
 from exactdp.bandit.linear.setting import LinearSetting
+from exactdp.bandit.linear.simulation import play_linear, prepare_linear, run_linear
 
 
 def _radius(c, norm=1):
@@ -101,11 +100,11 @@ def test_the_bound_before_is_the_formula_of_the_proof(noise, norm):
 
 def test_measured_regret_is_below_what_is_known_after_and_before():
     place = UnitBall(3, 6)
-    ready = linear_ready(LinearSetting(3, 40_000, 5, first=5000))
+    ready = prepare_linear(LinearSetting(3, 40_000, 5, first=5000))
     found = run_linear(place, ready, 3)
     prior = prior_regret(ready.radius, place.diversity)
-    assert (found.regret <= found.certified).all() and (found.certified <= found.known).all()
-    assert found.known[:, -1].max() < prior.bound < prior.mean < 30_000
+    assert (found.regret <= found.certified).all() and (found.certified <= found.released).all()
+    assert found.released[:, -1].max() < prior.bound < prior.mean < 30_000
 
 
 @pytest.mark.parametrize("arms", [2, 20])

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from exactdp.bandit.radius.bits import envelope
-from exactdp.bandit.radius.exceedance import comparison
+from exactdp.bandit.radius.exceedance import comparison, envelope
 from exactdp.bandit.radius.noise import tails
 from exactdp.bandit.radius.plan import ContinuousLaplace
 from exactdp.exact.precision import enclose

@@ -10,7 +10,7 @@ from scipy import stats
 from exactdp import ParameterError
 from exactdp.bandit.radius.certified import _failure, certified_radius
 from exactdp.bandit.radius.paper import discrete_laplace_scale, paper_radius
-from exactdp.bandit.radius.plan import ContinuousLaplace, Decoding, Plan
+from exactdp.bandit.radius.plan import ContinuousLaplace, Decoding, RadiusPlan
 from exactdp.mechanisms.additive.papers import theorem1
 from exactdp.mechanisms.laws.binomial import Binomial
 
@@ -34,7 +34,7 @@ def plan(epsilon="0.5", arms=4, horizon=20_000, confidence="0.1", growth=2, **ch
         "precisions": [p.precision for p in presets],
         "decodings": [Decoding(p.accuracy, p.mechanism.modulus) for p in presets],
     } | changed
-    return Plan(arms, horizon, confidence, sizes, **told)
+    return RadiusPlan(arms, horizon, confidence, sizes, **told)
 
 
 def laplace(scale, rng, size):
@@ -107,7 +107,7 @@ def test_the_table_and_its_parts():
     total = sum(Fraction(share.upper) for share in radius.shares)
     assert Fraction(radius.failure.lower) <= total
     assert total <= made.confidence
-    assert all(w.at_most(s.upper) for w, s in zip(radius.wraps, radius.shares, strict=True))
+    assert all(w.at_most(s.upper) for w, s in zip(radius.overflows, radius.shares, strict=True))
     paper = paper_radius(made, [discrete_laplace_scale(Fraction("0.1"))] * len(made.batches))
     useful = table[:, 10] < 0.5
     assert np.all(table[useful, 2:] < 0.45 * paper[useful, 2:])
@@ -160,11 +160,11 @@ def test_a_threshold_on_a_whole_number_counts_as_reached():
 def test_wrong_decoding_is_charged():
     made = plan("0.5")
     without = plan("0.5", decodings=())
-    wraps = certified_radius(made).wraps
+    overflows = certified_radius(made).overflows
     law, decoding = made.noises[-1], made.decodings[-1]
     expected = law.sf(decoding.accuracy)  # 2 arms complete the last batch: twice
     assert made.most_active(len(made.batches)) == 2
-    assert float(wraps[-1].upper) == pytest.approx(2 * float(expected.upper))
+    assert float(overflows[-1].upper) == pytest.approx(2 * float(expected.upper))
     table = certified_radius(without).table
     more = certified_failure(made, table)
     assert more.greater_than(certified_failure(without, table).upper) is True
@@ -198,7 +198,7 @@ def test_without_noise_and_with_continuous_noise():
 def test_cumulative_estimates_take_the_union_over_all_arms():
     sizes = [50 * t for t in range(1, 60)]
     law = [Binomial(200 * t, "1/2") for t in range(1, 60)]
-    made = Plan(3, 10**4, "0.1", sizes, law, [1] * 59, cumulative=True)
+    made = RadiusPlan(3, 10**4, "0.1", sizes, law, [1] * 59, cumulative=True)
     radius = certified_radius(made)
     assert radius.failure.at_most(made.confidence) is True
     assert radius.failure.at_least(Fraction(9, 100)) is True
@@ -206,9 +206,9 @@ def test_cumulative_estimates_take_the_union_over_all_arms():
     looked = np.isfinite(radius.table[:, 2])
     assert 5 < looked.sum() < 40 and looked[0]
     mixed = [(Binomial(200, "1/2"),), (Binomial(200, "1/2"), Binomial(400, "1/4"))]
-    two = Plan(3, 10**4, "0.1", [50, 150], mixed, [1, 1], cumulative=True)
+    two = RadiusPlan(3, 10**4, "0.1", [50, 150], mixed, [1, 1], cumulative=True)
     assert certified_radius(two).failure.at_most(Fraction(1, 10)) is True
     with pytest.raises(ParameterError, match="decodings"):
         certified_radius(
-            Plan(3, 10**4, "0.1", [50], law[:1], [1], [Decoding(500, 2000)], cumulative=True)
+            RadiusPlan(3, 10**4, "0.1", [50], law[:1], [1], [Decoding(500, 2000)], cumulative=True)
         )

@@ -79,7 +79,7 @@ def test_the_level_pays_for_wrong_decoding():
     beyond = float(noise.upper_tail(61).upper())
     assert narrow.levels[0] == narrow.levels[1]
     assert float(sum(narrow.levels)) == pytest.approx(0.1 - 2 * beyond, rel=1e-9)
-    assert float(narrow.misread) == pytest.approx(4 * beyond, rel=1e-9)
+    assert float(narrow.overflow) == pytest.approx(4 * beyond, rel=1e-9)
     assert wide.levels[0] > narrow.levels[0]
     for each in (wide, narrow):
         assert each.failure.upper <= P + Fraction(1, 10**20)

@@ -3,25 +3,19 @@
 import numpy as np
 import pytest
 from scipy import stats
+from small_bandits import unproved
 
-from exactdp import Enclosure
 from exactdp.bandit.algorithms import (
     DIST_CDP_KLUCB,
-    DIST_DP_KLUCB,
+    DIST_DP_KLUCB_DOUBLING,
     DIST_GAUSS_KLUCB,
     DIST_RDP_KLUCB,
 )
-from exactdp.bandit.evidence import Audited
-from exactdp.bandit.prepare import prepare
+from exactdp.bandit.plan import prepare
 from exactdp.bandit.setting import Setting
 from exactdp.mechanisms.laws import DiscreteGaussian, DiscreteLaplace, Skellam
 
 P = 0.3
-
-
-def unproved(protocol, demand):
-    """Evidence in name only: what is tested here are indices."""
-    return Audited(protocol, demand, Enclosure.exactly(0))
 
 
 def total_noise(release, reach):
@@ -62,20 +56,20 @@ def decoded(release, q):
 )
 @pytest.mark.parametrize(
     "algorithm",
-    [DIST_DP_KLUCB, DIST_RDP_KLUCB, DIST_CDP_KLUCB, DIST_GAUSS_KLUCB],
+    [DIST_DP_KLUCB_DOUBLING, DIST_RDP_KLUCB, DIST_CDP_KLUCB, DIST_GAUSS_KLUCB],
     ids=lambda each: each.name,
 )
 @pytest.mark.parametrize("q", [0.1, 0.6, 0.95])
 def test_no_index_is_below_the_mean_too_often(algorithm, q):
     """After every batch with probability at most L, reading included; ever, with at most p."""
     setting = Setting(2, 150, "0.9", scaling=1, confidence=str(P), delta="0.05")
-    prepared = prepare(algorithm, setting, prove=unproved)
-    phases, index = list(prepared.phases.values()), prepared.index
-    assert len(phases) >= 2 and index.failure.upper <= setting.confidence
+    plan = prepare(algorithm, setting, prove=unproved)
+    batches, index = list(plan.batches.values()), plan.index
+    assert len(batches) >= 2 and index.failure.upper <= setting.confidence
     above = float(index.failure.upper) - float(sum(index.levels))
     plain, kept, low = np.array([1.0]), np.array([1.0]), 0
-    for number, phase in enumerate(phases, 1):
-        values, law = decoded(phase.release, q)
+    for number, batch in enumerate(batches, 1):
+        values, law = decoded(batch.release, q)
         assert law.sum() == pytest.approx(1, abs=1e-9)
         assert values.tolist() == [*range(values[0], values[-1] + 1)]
         plain, kept = np.convolve(plain, law), np.convolve(kept, law)

@@ -15,12 +15,12 @@ from exactdp.bandit.radius.paper import (
     shuffle_variance,
     skellam_scale,
 )
-from exactdp.bandit.radius.plan import Plan
+from exactdp.bandit.radius.plan import RadiusPlan
 
 
 def plan(batches, **changed):
     told = {"arms": 4, "horizon": 10**6, "confidence": "0.1"} | changed
-    return Plan(
+    return RadiusPlan(
         batches=batches, noises=[None] * len(batches), precisions=[1] * len(batches), **told
     )
 

@@ -1,4 +1,4 @@
-from exactdp.bandit.radius.plan import Plan
+from exactdp.bandit.radius.plan import RadiusPlan
 
 
 def plan(**changed):
@@ -10,7 +10,7 @@ def plan(**changed):
         "noises": (None,) * 3,
         "precisions": (1, 1, 2),
     }
-    return Plan(**(told | changed))
+    return RadiusPlan(**(told | changed))
 
 
 def test_the_horizon_limits_how_many_arms_complete_a_batch():

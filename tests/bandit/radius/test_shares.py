@@ -1,14 +1,14 @@
 import numpy as np
 
+from exactdp.bandit.radius.certified import levels, looks
 from exactdp.bandit.radius.exceedance import comparison
-from exactdp.bandit.radius.plan import Plan
-from exactdp.bandit.radius.shares import levels, looks
+from exactdp.bandit.radius.plan import RadiusPlan
 from exactdp.mechanisms.laws.discrete_laplace import DiscreteLaplace
 
 
 def plan(sizes, **changed):
     told = {"arms": 4, "horizon": 10**6, "confidence": "0.1"} | changed
-    return Plan(
+    return RadiusPlan(
         batches=sizes,
         noises=[DiscreteLaplace(10)] * len(sizes),
         precisions=[1] * len(sizes),

@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from exactdp.bandit.radius.stop_loss import stop_loss
+from exactdp.bandit.radius.exceedance import stop_loss
 from exactdp.exact.precision import enclose
 
 
@@ -33,8 +33,8 @@ def test_small_cases_exactly(users):
 def test_beyond_the_table_it_is_an_upper_bound():
     users = 1000
     found = stop_loss(users)
-    assert found.reach < users
-    for u in (found.reach, found.reach + 1, users - 1, users, users + 5):
+    assert found.width < users
+    for u in (found.width, found.width + 1, users - 1, users, users + 5):
         assert enclose(found.ball(Fraction(u))).upper >= truth(users, Fraction(u))
 
 
@@ -63,10 +63,10 @@ STRETCH = 1 << 12
 def test_of_many_users_it_is_the_sum():
     users = 5 * 10**6
     found, p, tail, loss = stop_loss(users), mpmath.mpf(0), mpmath.mpf(0), mpmath.mpf(0)
-    assert found.reach > STRETCH
+    assert found.width > STRETCH
     with mpmath.workdps(40):
-        for w in range(3 * found.reach, 0, -1):  # P(W = w), P(W >= w) and the loss at w - 1
-            if w == 3 * found.reach:
+        for w in range(3 * found.width, 0, -1):  # P(W = w), P(W >= w) and the loss at w - 1
+            if w == 3 * found.width:
                 p = mpmath.binomial(2 * users, users + w) / mpmath.mpf(4) ** users
             tail += p
             loss += tail

@@ -23,7 +23,7 @@ from exactdp.accounting.participation.returning_users import ReturningUsers
 from exactdp.bandit.algorithms import DIST_CDP_SE, DIST_DP_SE, DIST_RDP_SE, LDP_SE
 from exactdp.bandit.algorithms.algorithm import Algorithm
 from exactdp.bandit.evidence import NotVerifiedError
-from exactdp.bandit.prepare import Prepared, prepare
+from exactdp.bandit.plan import Plan, prepare
 from exactdp.bandit.privacy import privacy
 from exactdp.bandit.release import ModularRelease
 from exactdp.bandit.setting import Setting
@@ -33,7 +33,7 @@ from exactdp.mechanisms import AdditiveNoise, Mechanism
 _prepared = cache(prepare)
 
 
-def _prepare(algorithm: Algorithm, *setting: object, **more: object) -> Prepared:
+def _prepare(algorithm: Algorithm, *setting: object, **more: object) -> Plan:
     """Raises OutOfTimeError where a batch stays open for want of time."""
     before = time_left()
     try:
@@ -50,13 +50,13 @@ def returning_user(rng: random.Random) -> Iterator[Statement]:
     arms, horizon = rng.choice((2, 10)), rng.choice((1000, 10**5))
     epsilon, growth = rng.choice(("0.1", "0.5", "2")), rng.choice((2, 4))
     delta = Fraction(rng.choice(("1e-6", "0.01", "0.05", "0.05", "0.1")))
-    prepared = _prepare(algorithm, arms, horizon, epsilon, growth=growth)
+    plan = _prepare(algorithm, arms, horizon, epsilon, growth=growth)
     count = rng.choice((1, 2, 5))
-    told = privacy(prepared, count, delta)
+    told = privacy(plan, count, delta)
     if told.epsilon is None:
         return
-    sizes = sorted({phase.users for phase in prepared.phases.values()})
-    by_users = {release.users: release for release, _ in prepared.releases()}
+    sizes = sorted({batch.users for batch in plan.batches.values()})
+    by_users = {release.users: release for release, _ in plan.releases()}
     why = f"{algorithm.name}, K = {arms}, T = {horizon}, epsilon {epsilon}, growth {growth}, " \
           f"delta {float(delta)}, {count} batches"  # fmt: skip
     if told.quantity == "epsilon" and told.together is not None:
