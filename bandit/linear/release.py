@@ -35,7 +35,7 @@ from ...verify.audit import Audit, Verdict
 from ...verify.certificate import Certificate, MismatchError, certificate_of
 from ...verify.fields import NotCertifiedError, use_fields
 from ...verify.guarantee import ApproxDP, Guarantee
-from ...verify.vector_bounds import provable_epsilon
+from ...verify.hints import provable_epsilon
 from ..evidence import NotVerifiedError
 from .contribution import MOST_BITS, Contribution, user_size
 from .law import KINDS, Noise, deviation, log_moment, more, parameter, tilt

@@ -58,26 +58,26 @@ noise and of noise reduced mod m.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 from .arithmetic import INFINITY, OpenError, precision
 from .canonical import digest
+from .choices import found
 from .deadline import OutOfTimeError, time_limit
-from .notions import NOTIONS, SEARCHED, is_listed, wraps
+from .hints import hint_fields, read_hints
+from .proof import BITS, is_proved
 from .protocol import objection
 from .reading import Statement, read
-from .scenarios import scenarios
 from .shape import CertificateError
-from .vectors import Part, attained, parts
 
-__all__ = ["SECONDS", "CertificateError", "Outcome", "check"]
+__all__ = ["SECONDS", "CertificateError", "OpenError", "OutOfTimeError", "Outcome", "check"]
+__all__ += ["choices"]
 
 SECONDS = 60.0
-_WRONG = "what is measured does not contain the true value"
-_ATTEMPTS = ((96, False), (SEARCHED, True), (320, True))  # bits, and whether all shifts are listed
 
 
 @dataclass(frozen=True)
@@ -130,23 +130,26 @@ def _check(data: object) -> Outcome:
     statement = read(data)
     if isinstance(data, dict) and statement.digest not in (None, digest(data)):
         return Outcome(False, "changed: its digest is of something else")
+    if (doubt := _doubt(statement)) is not None:
+        return Outcome(False, doubt)
+    try:
+        with precision(BITS), _opened():
+            for above in (True, False):
+                _prove(statement, above)
+    except OpenError as error:
+        return Outcome(False, f"could not be re-established: {error}", undecided=True)
+    return Outcome(True, "re-established")
+
+
+def _doubt(statement: Statement) -> str | None:
+    """Why what it says does not hang together; None where it does."""
     low, high = statement.measured
     verified = statement.verdict == "VERIFIED"
     if not (high <= statement.bound if verified else low > statement.bound):
-        return Outcome(False, f"{statement.verdict} does not follow from what is measured")
-    if statement.protocol is not None:
-        doubt = objection(statement.protocol, statement.uses, statement.kind, statement.verdict)
-        if doubt is not None:
-            return Outcome(False, doubt)
-    try:
-        with _opened():
-            doubts = (_doubt(part) for part in parts(statement))
-            doubt = next((each for each in doubts if each is not None), None)
-    except OpenError as error:
-        if not _is_exceeded(statement):
-            return Outcome(False, f"could not be re-established: {error}", undecided=True)
-        doubt = _WRONG
-    return Outcome(True, "re-established") if doubt is None else Outcome(False, doubt)
+        return f"{statement.verdict} does not follow from what is measured"
+    if statement.protocol is None:
+        return None
+    return objection(statement.protocol, statement.uses, statement.kind, statement.verdict)
 
 
 @contextmanager
@@ -160,49 +163,31 @@ def _opened() -> Iterator[None]:
         raise OpenError(f"{type(error).__name__}: {error}") from error
 
 
-def _doubt(part: Part) -> str | None:
-    """Why this is wrong; None if it was proved. Raises OpenError where neither is known."""
-    try:
-        return _doubt_of(part)
-    except OpenError:
-        if not part.others:
-            raise
-    return _doubt(replace(part.others[0], needed=part.needed, others=part.others[1:]))
+def choices(data: object, seconds: float | None = SECONDS) -> dict[str, Any]:
+    """The hints with which what is measured is proved, to be named: those that are there, and more.
+
+    Raises OpenError where none are known here, OutOfTimeError where the time allowed is over.
+    """
+    statement = read(data)
+    if (doubt := _doubt(statement)) is not None:
+        raise OpenError(doubt)
+    with time_limit(seconds), precision(BITS), _opened():
+        above = statement.verdict == "VERIFIED"
+        end = statement.measured[above]
+        asked = statement.uses, statement.kind, statement.numbers, end, above, statement.hints
+        hints = found(*asked)
+    named = hint_fields(hints)
+    assert hint_fields(read_hints(named, [one for one, _ in statement.uses])) == named
+    return named
 
 
-def _doubt_of(part: Part) -> str | None:
-    statement, inside = part.statement, None
-    reason = "its bounds are not narrow enough"
-    for bits, full in _attempts(statement):
-        try:
-            with precision(bits), _opened():
-                inside = NOTIONS[statement.kind].is_inside(statement, full)
-        except OpenError as error:
-            inside, reason = None, str(error)
-        if inside is not None:
-            break
-    if inside:
-        return None
-    if inside is None or part.needed:
-        raise OpenError(reason if inside is None else part.needed)
-    return _WRONG
-
-
-def _is_exceeded(statement: Statement) -> bool:
-    """Does some vector within reach cost more than what is measured, for certain?"""
-    try:
-        with precision(_ATTEMPTS[0][0]), _opened():
-            one = attained(statement)
-            if one is None or one.measured[1] == INFINITY:
-                return False
-            return NOTIONS[one.kind].is_exceeded(one)
-    except OpenError:
-        return False
-
-
-def _attempts(statement: Statement) -> Sequence[tuple[int, bool]]:
-    """Bits, and whether all shifts are listed: composition chooses its precision itself."""
-    uses = scenarios(statement.uses)[0]
-    if statement.kind != "approx" or not uses or is_listed(uses):
-        return _ATTEMPTS
-    return ((128, False), (128, True)) if wraps(uses) else ((128, True),)
+def _prove(statement: Statement, above: bool) -> None:
+    """One end of what is measured. Raises OpenError where the choices that it names do not."""
+    end = statement.measured[above]
+    if end == (INFINITY if above else 0):
+        return
+    asked = statement.uses, statement.kind, statement.numbers, end, above, statement.hints
+    if statement.version < 3:
+        found(*asked)
+    elif not is_proved(*asked):
+        raise OpenError("the choices that it names are not enough")

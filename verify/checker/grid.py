@@ -20,9 +20,19 @@ from functools import lru_cache
 
 from mpmath import iv
 
-from .arithmetic import INFINITY, End, Interval, ceiling, exp, floor, interval, repeated, value
+from .arithmetic import (
+    INFINITY,
+    End,
+    Interval,
+    ceiling,
+    convolve,
+    exp,
+    floor,
+    interval,
+    repeated,
+    value,
+)
 from .deadline import check_time
-from .laws import convolve
 
 MOST_POINTS = 40_000
 _LONGEST = 12_000_000  # bits of a polynomial that is multiplied

@@ -299,6 +299,11 @@ class Allocation(Mechanism):
         )
 
     @property
+    def is_listed(self) -> bool:
+        """Are its losses listed (`allocation`), where (epsilon, delta) is claimed?"""
+        return self.taken == 1 < self.steps
+
+    @property
     def noise(self) -> Fraction:
         """In units of the sensitivity."""
         return self.scale / self.sensitivity

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
-from .arithmetic import Enclosure, Interval
+from .arithmetic import Interval
 from .shape import number_text
 
 
@@ -52,9 +52,14 @@ class Noise:
         """D_a of (X + shift, X), exactly."""
         return None
 
-    def wide_renyi(self, shift: int, order: Fraction) -> Enclosure | None:
-        """D_a of a law too wide to list, up to little."""
-        return None
+    @property
+    def is_wide(self) -> bool:
+        """Is it too wide to be listed?"""
+        return False
+
+    def renyi_at_least(self, shift: int, order: Fraction) -> Fraction:
+        """D_a of a wide law, from below."""
+        raise NotImplementedError
 
     def rho_limit(self, shift: int) -> Fraction | None:
         """A limit of D_a/a for large a, with D_a/a <= limit + spread/(a-1) for all of them."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeGuard
 
 from . import local, selection, shape
 from .arithmetic import INFINITY, Enclosure, End
 from .guarantees import read_guarantee
+from .hints import NONE, Hints, read_hints
 from .keys import Optimal, Thresholded
 from .laws import SymmetricLaw
 from .made import Made, read_made
@@ -23,53 +24,26 @@ from .mechanisms import (
     Response,
     Sampled,
     TwoLaws,
-    Vector,
 )
 from .notions import NOTIONS
 from .protocol import Protocol, read_protocol
-from .releases import Stream, read_stream
+from .releases import read_stream
 from .scenarios import is_fixed, neighbours_of
 from .shape import CertificateError
 from .shuffled import read_shuffled
 
 FORMAT = "exactdp certificate"
-FIRST, SECOND = 1, 2  # versions; what the second adds:
+VERSIONS = 1, 2, 3  # what the second adds:
 _ADDED = ("made", "note", "digest")
 _SETTING = ("neighbours", "orientation")  # both or neither
 VERDICTS = ("VERIFIED", "REFUTED")
-_HINTS: dict[str, shape.Reader] = {
-    "step": shape.number(above=Fraction(1, 10**12)),
-    "above": lambda fields, name: shape.read_list(fields[name], name, 100),
-    "along": lambda fields, name: shape.read_list(fields[name], name, 100),
-}
-
-
-@dataclass(frozen=True)
-class Tilt:
-    """What bounds the cost of one coordinate that moves by k: square k^2 + sum k."""
-
-    square: Fraction
-    sum: Fraction
-
-
-@dataclass(frozen=True)
-class Missed:
-    """With which probability, in one use, a bound of a vector may fail."""
-
-    chance: Fraction
-
-
-Above: TypeAlias = "str | Tilt | Missed | None"
-Along: TypeAlias = "tuple[Any, ...]"  # of a vector moves, each with its count; else steps of a user
 
 
 @dataclass(frozen=True)
 class Statement:
     """What a certificate says.
 
-    step, above and along are hints: of a grid; by what each vector is bounded from above (None for
-    what is no vector); and how many coordinates of it are moved by how much (none: not told). made
-    and digest: of the second version only.
+    made and digest: not of the first version.
     """
 
     uses: tuple[tuple[Mechanism, int], ...]
@@ -77,10 +51,9 @@ class Statement:
     numbers: Mapping[str, Fraction]
     verdict: str
     measured: Enclosure
-    step: Fraction | None
+    hints: Hints = NONE
+    version: int = 3
     protocol: Protocol | None = None
-    above: tuple[Above, ...] = ()
-    along: tuple[Along, ...] = ()
     made: Made | None = None
     digest: str | None = None
 
@@ -102,8 +75,8 @@ def read(data: object) -> Statement:
                          "measured", "hints", *_others(data))  # fmt: skip
     if fields["format"] != FORMAT or type(fields["version"]) is not int:
         raise CertificateError(f'format must be "{FORMAT}" and version a whole number')
-    if fields["version"] not in (FIRST, SECOND):
-        raise CertificateError(f"version must be {FIRST} or {SECOND}")
+    if fields["version"] not in VERSIONS:
+        raise CertificateError("version must be 1, 2 or 3")
     uses = tuple(read_use(each) for each in shape.read_list(fields["uses"], "uses", 100))
     if "neighbours" in fields:
         _look_at_setting(fields, uses)
@@ -115,11 +88,11 @@ def read(data: object) -> Statement:
     low, high = shape.read_each(fields["measured"], "measured", ends).values()
     if not 0 <= low <= high:
         raise CertificateError("measured must have 0 <= lower <= upper")
-    step, above, along = _hints(fields["hints"], [one for one, _ in uses])
+    hints = read_hints(fields["hints"], [one for one, _ in uses])
     protocol = read_protocol(fields["protocol"]) if "protocol" in fields else None
     made = read_made(fields) if "made" in fields else None
     return Statement(
-        uses, kind, numbers, verdict, (low, high), step, protocol, above, along, made,
+        uses, kind, numbers, verdict, (low, high), hints, fields["version"], protocol, made,
         fields.get("digest"),
     )  # fmt: skip
 
@@ -134,67 +107,12 @@ def _others(data: object) -> tuple[str, ...]:
     Certificates of the first version that name a protocol say version 2; they have no digest.
     """
     setting = _SETTING if shape.named(data, *_SETTING) else ()
-    if shape.held(data).get("version") != SECOND:
+    version = shape.held(data).get("version")
+    if version not in (2, 3):
         return setting
-    if shape.named(data, "protocol") and not shape.named(data, *_ADDED):
+    if version == 2 and shape.named(data, "protocol") and not shape.named(data, *_ADDED):
         return "protocol", *setting
     return *_SETTING, "made", "digest", *shape.named(data, "protocol", "note")
-
-
-def _hints(
-    data: object, released: Sequence[Mechanism]
-) -> tuple[Fraction | None, tuple[Above, ...], tuple[Along, ...]]:
-    """The step of the grid, and for every use what bounds it if it is a vector."""
-    given = {} if data is None else data
-    if odd := sorted(map(shape.shown, shape.held(given).keys() - set(_HINTS)))[:3]:
-        raise CertificateError(f"hints are {', '.join(_HINTS)}, not {', '.join(odd)}")
-    count = len(released)
-    found = {"step": None, "above": [None] * count, "along": [None] * count}
-    readers = {name: _HINTS[name] for name in shape.named(given, *_HINTS)}
-    step, above, along = (found | shape.read_each(given, "hints", readers)).values()
-    if not len(above) == len(along) == count:
-        raise CertificateError("above and along must have one entry for each use")
-    for one, *entries in zip(released, above, along, strict=True):
-        known = 2 if isinstance(one, Vector) else 1 if isinstance(one, Stream) else 0
-        number = one.mechanism if isinstance(one, Sampled) else one
-        if isinstance(number, Additive) and entries == ["gaussian", None]:
-            continue
-        if any(entry is not None for entry in entries[: 2 - known]):
-            raise CertificateError(
-                "above is of vectors, and gaussian of numbers with noise on the integers, along of "
-                "vectors and streams: else null"
-            )
-    each = zip(released, along, strict=True)
-    moves = [(_steps if isinstance(one, Stream) else _moves)(entry) for one, entry in each]
-    return step, tuple(map(_bound, above)), tuple(moves)
-
-
-def _steps(data: object) -> Along:
-    if data is None:
-        return ()
-    listed = shape.read_list(data, "along", 20_000)
-    return tuple(shape.read_whole(each, "a step of along", 0) for each in listed)
-
-
-def _bound(data: object) -> Above:
-    if "missed" in shape.held(data):
-        return shape.plainly("above", Missed, "", missed=RATE)(data)
-    if isinstance(data, dict):
-        most = shape.number(at_most=10**40)
-        return shape.plainly("above", Tilt, "", square=most, sum=most)(data)
-    if data is not None and data not in ("gaussian", "one number", "by one"):
-        raise CertificateError(
-            'above must be "gaussian", "one number", "by one", square and sum, missed, or null'
-        )
-    return data if isinstance(data, str) else None
-
-
-def _moves(data: object) -> Along:
-    if data is None:
-        return ()
-    count = shape.whole(1, 10**9)
-    read_one = shape.plainly("along", lambda *both: both, "", move=count, count=count)
-    return tuple(map(read_one, shape.read_list(data, "along", 100)))
 
 
 def _look_at_setting(fields: Mapping[str, Any], uses: Sequence[tuple[Mechanism, int]]) -> None:
