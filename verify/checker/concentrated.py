@@ -192,7 +192,10 @@ def _parts(one: Mechanism, times: int, full: bool) -> Sequence[_Part]:
     def listed(top: int) -> Sequence[Listed]:
         return listings(one, iv.prec, Fraction(top), True, full)
 
-    return [_Part(one, times, lambda top, i=i: listed(top)[i]) for i in range(len(listed(2)))]
+    def pair(index: int) -> Callable[[int], Listed]:
+        return lambda top: listed(top)[index]
+
+    return [_Part(one, times, pair(index)) for index in range(len(listed(2)))]
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,11 @@ def gaussian_mu(uses: Uses, above: bool, order: Fraction) -> End:
     if least == INFINITY or (least and len(uses) == uses[0][1] == 1):
         return least
     with suppress(OpenError):
-        found = sum((times * renyi(one, order, False, False) for one, times in uses), Fraction(0))
-        return INFINITY if found == INFINITY else max(least, root_below(2 * found / order))
+        found = [(times, renyi(one, order, False, False)) for one, times in uses]
+        if any(spent == INFINITY for _, spent in found):
+            return INFINITY
+        whole = sum((times * Fraction(spent) for times, spent in found), Fraction(0))
+        least = max(least, root_below(2 * whole / order))
     return least
 
 

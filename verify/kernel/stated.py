@@ -45,7 +45,7 @@ def stated(form: Form, numbers: Numbers, neighbours: str = "replace") -> Stateme
         "rdp": {"order": order, "epsilon": epsilon},
         "approx": {"epsilon": epsilon, "delta": delta},
     }
-    return Statement(uses, form.kind, claims[form.kind], verdict, anything, None)
+    return Statement(uses, form.kind, claims[form.kind], verdict, anything)
 
 
 def vacuity(said: Statement) -> str | None:
