@@ -28,7 +28,7 @@ from exactdp.mechanisms.additive.protocol import SumProtocol, Trust
 from exactdp.verify import audit
 from exactdp.verify.checker import check
 from exactdp.verify.checker.canonical import loaded
-from exactdp.verify.checker.reading import read
+from exactdp.verify.checker.statement import read
 
 FIRST, SECOND, THIRD = (
     sorted((Path(__file__).parent / "verify" / f"{which}_version").glob("*.json"))

@@ -59,13 +59,14 @@ from ..mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.laws.discrete_laplace import DiscreteLaplace
 from ..mechanisms.mechanism import AdditiveNoise, Mechanism, RandomizedResponse
 from .audit import Audit, Verdict
-from .checker import SECONDS, OpenError, Outcome, OutOfTimeError, check, choices, made
+from .checker import SECONDS, OpenError, Outcome, OutOfTimeError, check, choices
 from .checker.canonical import DIGEST, digest, loaded
 from .checker.composition import NO_LATTICE
 from .checker.protocol import COVERING, read_protocol
-from .checker.reading import FORMAT, VERSIONS
-from .checker.reading import read as _read_fields
 from .checker.shape import CertificateError
+from .checker.statement import FORMAT, VERSIONS
+from .checker.statement import read as _read_fields
+from .checker.statement import read_note as _read_note
 from .fields import (
     NotCertifiedError,
     made_fields,
@@ -233,7 +234,7 @@ def check_in_time(content: Mapping[str, Any], seconds: float | None = SECONDS) -
 def read_note(text: str) -> str:
     """A note as certificates hold it. Raises ParameterError for any other text."""
     try:
-        return made.read_note(text)
+        return _read_note(text)
     except CertificateError as error:
         raise ParameterError(str(error)) from error
 

@@ -16,8 +16,7 @@ from exactdp.verify.certificate import certificate_of
 from exactdp.verify.checker import check, divergences
 from exactdp.verify.checker import notions as checked
 from exactdp.verify.checker.notions import Notion
-from exactdp.verify.checker.reading import read
-from exactdp.verify.checker.words import described
+from exactdp.verify.checker.statement import described, read
 from exactdp.verify.guarantee import ClaimWarning, Guarantee, parse_claim
 from exactdp.verify.search import Axis, claimed, search
 from exactdp.verify.witness import at_event

@@ -1,11 +1,11 @@
 """Check certificates again, sharing no code with what makes them: mpmath and integers, no FLINT.
 
-`check` accepts a certificate only if the verdict follows from its measured enclosure and it can
-itself prove that the true value lies inside. What it cannot prove it says it could not
-re-establish: that is undecided, no proof of the opposite, and never "valid". Hints save work; a
-wrong one can only make a certificate fail.
+`check` accepts a certificate only if the verdict follows from the end that it names, and that end can
+be proved here, by the choices that it names (`hints`): each is held against a lemma. What is not proved
+could not be re-established: that is undecided, no proof of the opposite, and never "valid". A wrong
+choice can only make a certificate fail. Older versions name few: the others are tried (`choices`).
 
-The digest of a certificate of the second version must be that of all else in it (`canonical`): who
+The digest of a certificate, from the second version on, must be that of all else in it (`canonical`): who
 made it, when, and the note are held together by it with what is proved, and change nothing else.
 
 A certificate that names a protocol is one of that protocol: that it releases what is certified is
@@ -17,13 +17,13 @@ What is covered, verified and refuted, each law reduced mod m or not, by what me
     approx    sums of (P - e^epsilon Q)+ over the outcomes that matter; several uses by integer
               polynomials: exact where the losses share a lattice (discrete Laplace, discrete
               Gaussian, randomized response, a user's pair of one ratio) or a user's pairs have few
-              values, else on a grid from both sides, about as narrow as the hint `step`; of
+              values, else on a grid from either side, about as narrow as the hint `step`; of
               several pairs (asymmetric laws, small moduli) one that dominates them
     rdp       sums over the outcomes that matter and a bound of the rest; they add up
     zcdp      closed forms (discrete Gaussian, sums of them, randomized response), else the orders
-              from 1 to infinity covered by intervals; of several mechanisms each its share
+              from 1 to infinity covered by intervals, for all mechanisms together
     gdp       closed forms (`gaussian_dp`); of several uses, other than Gaussian noise, from above,
-              and from below by their Rényi divergence
+              and from below by a Rényi divergence
 
 for Gaussian and Laplace noise whose users are sampled or not (closed forms of one use, and of
 Gaussians that are not sampled; else about as narrow as the hint `step`), and
@@ -46,14 +46,13 @@ for each key; streams C x + z (`releases`) a Gaussian, or as vectors are, at a d
 local reports are listed (`local`); runs of selection are summed up, and all of them bounded by
 published proofs (`selection`); of what only Rényi divergences are known (`guarantees`), these tell.
 
-Of wider laws (more than 40,000 outcomes on either side) closed bounds remain (`closed`): rdp and
-zcdp of Skellam noise and of sums of discrete Gaussians, not reduced, to about 100/variance (rdp) or
-1e-3 (zcdp of Skellam), anything of discrete Laplace noise, pure of Pólya differences.
+Wide laws (variances above 200,000) are not listed: from above their Gaussians bound them (`unit`), from
+below a closed form their Rényi divergences; discrete Laplace noise and pure of Pólya differences have
+closed forms throughout.
 
 Not covered: approx of other laws with standard deviations above about 2,000; more than 250,000
-residues times shifts; zCDP where covering the orders takes more than 1.5 million terms; gdp of
-tables, binomial noise, Pólya differences and sums of discrete Gaussians, and REFUTED gdp of sampled
-noise and of noise reduced mod m.
+residues times shifts; zCDP where covering the orders takes more than 1,000 of them; VERIFIED gdp of
+tables, binomial noise, Pólya differences and sums of discrete Gaussians.
 """
 
 from __future__ import annotations
@@ -71,8 +70,8 @@ from .deadline import OutOfTimeError, time_limit
 from .hints import hint_fields, read_hints
 from .proof import BITS, is_proved
 from .protocol import objection
-from .reading import Statement, read
 from .shape import CertificateError
+from .statement import Statement, read
 
 __all__ = ["SECONDS", "CertificateError", "OpenError", "OutOfTimeError", "Outcome", "check"]
 __all__ += ["choices"]

@@ -227,17 +227,3 @@ def _exactly(raw: tuple[int, int, int, int]) -> End:
     if abs(exponent) > _LARGEST_EXPONENT:
         raise OpenError("a number is too large or too small")
     return Fraction(number << exponent) if exponent >= 0 else Fraction(number, 1 << -exponent)
-
-
-def add(a: Enclosure, b: Enclosure) -> Enclosure:
-    """The sum of two numbers, neither of them minus infinity."""
-    low, high = (
-        INFINITY if INFINITY in (one, two) else one + two for one, two in zip(a, b, strict=True)
-    )
-    return low, high
-
-
-def times(count: int, a: Enclosure) -> Enclosure:
-    """A number, count > 0 times."""
-    low, high = (end if end == INFINITY else count * end for end in a)
-    return low, high

@@ -12,7 +12,7 @@ from ..checker.binomial import Binomial
 from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Law, Skellam
 from ..checker.mechanisms import Additive, Mechanism, Response, Sampled, TwoLaws, Vector
 from ..checker.reach import Reach
-from ..checker.reading import Statement
+from ..checker.statement import Statement
 from .form import Form, Numbers, fraction
 from .words import grouped, is_number
 
