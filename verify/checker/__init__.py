@@ -1,12 +1,14 @@
 """Check certificates again, sharing no code with what makes them: mpmath and integers, no FLINT.
 
-`check` accepts a certificate only if the verdict follows from the end that it names, and that end can
-be proved here, by the choices that it names (`hints`): each is held against a lemma. What is not proved
-could not be re-established: that is undecided, no proof of the opposite, and never "valid". A wrong
-choice can only make a certificate fail. Older versions name few: the others are tried (`choices`).
+`check` accepts a certificate only if the verdict follows from the end that it names, and that end
+can be proved here, by the choices that it names (`hints`): each is held against a lemma. What is
+not proved could not be re-established: that is undecided, no proof of the opposite, and never
+"valid". A wrong choice can only make a certificate fail. Older versions name few: the others are
+tried (`choices`).
 
-The digest of a certificate, from the second version on, must be that of all else in it (`canonical`): who
-made it, when, and the note are held together by it with what is proved, and change nothing else.
+The digest of a certificate, from the second version on, must be that of all else in it
+(`canonical`): who made it, when, and the note are held together by it with what is proved, and
+change nothing else.
 
 A certificate that names a protocol is one of that protocol: that it releases what is certified is
 proved first (`protocol`).
@@ -46,9 +48,9 @@ for each key; streams C x + z (`releases`) a Gaussian, or as vectors are, at a d
 local reports are listed (`local`); runs of selection are summed up, and all of them bounded by
 published proofs (`selection`); of what only Rényi divergences are known (`guarantees`), these tell.
 
-Wide laws (variances above 200,000) are not listed: from above their Gaussians bound them (`unit`), from
-below a closed form their Rényi divergences; discrete Laplace noise and pure of Pólya differences have
-closed forms throughout.
+Wide laws (variances above 200,000) are not listed: from above their Gaussians bound them (`unit`),
+from below a closed form their Rényi divergences; discrete Laplace noise and pure of Pólya
+differences have closed forms throughout.
 
 Not covered: approx of other laws with standard deviations above about 2,000; more than 250,000
 residues times shifts; zCDP where covering the orders takes more than 1,000 of them; VERIFIED gdp of
