@@ -29,9 +29,11 @@ def _reduced(modulus: int | None) -> str:
 class Mechanism:
     """What a use is among others (`scenarios`): by default it tells something, any way round."""
 
+    words: ClassVar[str] = ""
+
     def described(self) -> str:
         """In words."""
-        raise NotImplementedError
+        return shape.in_words(self.words, self)
 
     @property
     def settled(self) -> Mechanism:
