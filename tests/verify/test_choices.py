@@ -83,7 +83,7 @@ def test_without_its_choices_nothing_new_is_accepted(name):
     for choice in hints:
         left = {each: held for each, held in hints.items() if each != choice}
         outcome = check(resealed(content | {"hints": left}))
-        assert outcome.valid or outcome.undecided
+        assert outcome.valid or "choices" in outcome.reason or outcome.undecided
     for path, _ in list(places(hints))[:20]:
         changed = json.loads(json.dumps(hints))
         place = changed

@@ -33,8 +33,13 @@ _THIRDS, _LEAST, _LARGEST = 36, -8.0, 12.0  # log2(order - 1)
 _MOST_ORDERS, _NARROWEST = 400, Fraction(1, 1 << 20)
 
 
-def found(uses: Uses, kind: str, numbers: Numbers, end: End, above: bool, given: Hints) -> Hints:
-    """Choices that prove it, with those that are given. Raises OpenError where none is known."""
+def found(
+    uses: Uses, kind: str, numbers: Numbers, end: End, above: bool, given: Hints
+) -> Hints | None:
+    """Choices that prove it, with those that are given; None: none of those that are known do.
+
+    Raises OpenError where something has no bounds here.
+    """
     reason = ""
     for hints in _ways(uses, kind, numbers, end, above, given):
         covers = _Covers()
@@ -45,7 +50,9 @@ def found(uses: Uses, kind: str, numbers: Numbers, end: End, above: bool, given:
                 return replace(hints, above=above_all, below=below_all, cover=covers.named)
         except OpenError as error:
             reason = reason or str(error)
-    raise OpenError(reason or "its bounds are not narrow enough")
+    if reason:
+        raise OpenError(reason)
+    return None
 
 
 def _is_named(one: Above) -> bool:
