@@ -2,15 +2,14 @@
 
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
-from certificates import check, places, reconstructed, resealed, shape
+from certificate_mutants import THIRD
+from certificates import check, edited, places, reconstructed, resealed
 
 from exactdp.verify import audit
 from exactdp.verify import checker as module
 
-THIRD = sorted((Path(__file__).parent / "third_version").glob("*.json"))
 NAMES = [path.stem for path in THIRD]
 HELD = {path.stem: json.loads(path.read_text()) for path in THIRD}
 ORDERS = ["1", "9/8", "3/2", "2", "3", "5", "9", "17", "33", "65"]
@@ -46,13 +45,6 @@ def told(name, end, hints):
     return resealed(content | {"hints": hints})
 
 
-@pytest.mark.contract
-@pytest.mark.parametrize("name", NAMES)
-def test_what_the_third_version_holds_still_checks(name):
-    shape().validate(HELD[name])
-    assert check(HELD[name]).valid
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_searched_for(monkeypatch, name):
     def search(*asked):
@@ -77,21 +69,10 @@ def test_no_lie_proves_what_is_false(name):
 
 @pytest.mark.contract
 @pytest.mark.parametrize("name", [name for name in NAMES if HELD[name]["hints"]])
-def test_without_its_choices_nothing_new_is_accepted(name):
-    """Each left out, or changed, proves the same or nothing; and is told in a line."""
-    content, hints = HELD[name], HELD[name]["hints"]
-    for choice in hints:
-        left = {each: held for each, held in hints.items() if each != choice}
-        outcome = check(resealed(content | {"hints": left}))
-        assert outcome.valid or "choices" in outcome.reason or outcome.undecided
-    for path, _ in list(places(hints))[:20]:
-        changed = json.loads(json.dumps(hints))
-        place = changed
-        for key in path[:-1]:
-            place = place[key]
-        place[path[-1]] = "7"
-        outcome = check(resealed(content | {"hints": changed}), 5)
-        assert "\n" not in outcome.reason
+def test_a_choice_that_is_changed_proves_the_same_or_nothing(name):
+    for path, _ in list(places(HELD[name]["hints"]))[:20]:
+        outcome = check(edited(HELD[name], ("hints", *path), "7"), 5)
+        assert outcome.reason and "\n" not in outcome.reason
 
 
 @pytest.mark.contract

@@ -2,9 +2,8 @@
 
 `check` accepts a certificate only if the verdict follows from the end that it names, and that end
 can be proved here, by the choices that it names (`hints`): each is held against a lemma. What is
-not proved could not be re-established: that is undecided, no proof of the opposite, and never
-"valid". A wrong choice can only make a certificate fail. Older versions name few: the others are
-tried (`choices`).
+not established is not thereby false, and never "valid": a wrong choice can only make a certificate
+fail. Older versions name few choices: the others are tried (`choices`).
 
 The digest of a certificate, from the second version on, must be that of all else in it
 (`canonical`): who made it, when, and the note are held together by it with what is proved, and
@@ -176,10 +175,7 @@ def choices(data: object, seconds: float | None = SECONDS) -> dict[str, Any]:
     if (doubt := _doubt(statement)) is not None:
         raise OpenError(doubt)
     with time_limit(seconds), precision(BITS), _opened():
-        above = statement.verdict == "VERIFIED"
-        end = statement.measured[above]
-        asked = statement.uses, statement.kind, statement.numbers, end, above, statement.hints
-        hints = found(*asked)
+        hints = found(*statement.end(statement.verdict == "VERIFIED"))
     if hints is None:
         raise OpenError("its bounds are not narrow enough")
     named = hint_fields(hints)
@@ -189,8 +185,8 @@ def choices(data: object, seconds: float | None = SECONDS) -> dict[str, Any]:
 
 def _is_shown(statement: Statement, above: bool) -> bool:
     """Is one end of what is measured proved by the choices that it names?"""
-    end = statement.measured[above]
-    if end == (INFINITY if above else 0):
+    if statement.measured[above] == (INFINITY if above else 0):
         return True
-    asked = statement.uses, statement.kind, statement.numbers, end, above, statement.hints
-    return is_proved(*asked) if statement.version > 2 else found(*asked) is not None
+    if statement.version > 2:
+        return is_proved(*statement.end(above))
+    return found(*statement.end(above)) is not None

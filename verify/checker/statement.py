@@ -17,7 +17,7 @@ from .kinds import read_use
 from .mechanisms import Mechanism
 from .notions import NOTIONS
 from .protocol import Protocol, read_protocol
-from .scenarios import is_fixed, neighbours_of
+from .scenarios import Uses, is_fixed, neighbours_of
 from .shape import CertificateError
 
 FORMAT = "exactdp certificate"
@@ -72,6 +72,10 @@ class Statement:
     def bounded(self) -> str:
         """The name of that number."""
         return NOTIONS[self.kind].bounded
+
+    def end(self, above: bool) -> tuple[Uses, str, Mapping[str, Fraction], End, bool, Hints]:
+        """What is to be proved of one end of what is measured (`proof`)."""
+        return self.uses, self.kind, self.numbers, self.measured[above], above, self.hints
 
 
 def read(data: object) -> Statement:
