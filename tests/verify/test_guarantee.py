@@ -58,8 +58,8 @@ def test_a_new_notion_is_one_class() -> None:
 
 
 def test_and_one_row_of_the_checker(monkeypatch) -> None:
-    def proves(uses, numbers, end, above, by):
-        found = divergences.delta(uses[0][0], Fraction(0), 80.0, above, by.full)
+    def proves(uses, numbers, end, above, by, covered):
+        found = divergences.delta(uses[0][0], Fraction(0), 80.0, above, by.listed)
         return found <= end if above else found >= end
 
     row = Notion(("delta",), "total variation {delta}", proves, "delta")

@@ -64,7 +64,7 @@ def _ways(
 ) -> Iterator[Hints]:
     delta = numbers.get("delta", Fraction(0))
     approx = delta > 0
-    lists = [*(_dominating(uses, delta, given) if above else _attained(uses, given))]
+    lists = [*(_dominating(uses, delta, given) if above else _attained(uses, kind, given))]
     listings = (False, True) if _has_listings(uses) else (False,)
     searches = (False, True) if not above and kind in _BY_ORDER and not given.order else (False,)
     for search, hints, listed in product(searches, lists, listings):
@@ -123,9 +123,11 @@ def _short(number: Fraction) -> Fraction:
     return Fraction(math.floor(number * 10**places), 10**places)
 
 
-def _attained(uses: Uses, given: Hints) -> Iterator[Hints]:
+def _attained(uses: Uses, kind: str, given: Hints) -> Iterator[Hints]:
+    """The lists of rare events first, or, where means of losses count, those of likely ones."""
     lists = [len(one.below()) if isinstance(one, Family) else 1 for one, _ in uses]
-    for at in range(max(lists, default=1)):
+    order = range(max(lists, default=1))
+    for at in order if kind in ("pure", "approx") else reversed(order):
         yield replace(given, below=tuple(min(at, size - 1) for size in lists))
 
 

@@ -57,8 +57,6 @@ _MOST_ORDERS = 1000  # of one cover
 _MOST_CHOICES = 8  # of pairs, one of each mechanism
 _LARGEST_ORDER = 1 << 20
 
-Covered = Callable[["Cover"], bool]  # is it, by orders that are named?
-
 
 # -- from below -----------------------------------------------------------------------------------
 
@@ -127,7 +125,7 @@ def _response_rho(mechanism: Response) -> Interval:
 # -- from above -----------------------------------------------------------------------------------
 
 
-def rho_at_most(uses: Uses, goal: End, full: bool, covered: Covered) -> bool:
+def rho_at_most(uses: Uses, goal: End, full: bool, covered: Callable[[Cover], bool]) -> bool:
     """Is rho of this scenario <= goal?"""
     if goal == INFINITY or not uses:
         return True

@@ -18,6 +18,7 @@ from .concentrated import Cover
 from .continuous import closed_profile
 from .gaussian_dp import gaussian_mu
 from .guarantees import delta_at_most
+from .hints import Hints
 from .mechanisms import Allocation, Continuous, Curve, Key, Mechanism
 from .scenarios import Uses
 from .shuffled import Shuffled
@@ -25,22 +26,9 @@ from .shuffled import Shuffled
 _USUAL = Fraction(2)  # order
 
 
-@dataclass(frozen=True)
-class Choices:
-    """With which one end is proved: what the hints name (`hints`).
-
-    order: of a Rényi divergence. step: of the grid. full: are all shifts mod m, and all outcomes
-    of wide laws, listed? covered: is a cover of the orders one, by those that are named?
-    """
-
-    order: Fraction | None = None
-    step: Fraction | None = None
-    full: bool = False
-    covered: Callable[[Cover], bool] = lambda cover: False
-
-
 Numbers: TypeAlias = Mapping[str, Fraction]
-Figure: TypeAlias = Callable[[Uses, Numbers, End, bool, Choices], bool]
+Covered: TypeAlias = Callable[[Cover], bool]  # is it, by orders that are named?
+Figure: TypeAlias = Callable[[Uses, Numbers, End, bool, Hints, Covered], bool]
 
 
 @dataclass(frozen=True)
@@ -57,42 +45,48 @@ class Notion:
     bounded: str = "epsilon"
 
 
-def _pure(uses: Uses, numbers: Numbers, end: End, above: bool, by: Choices) -> bool:
-    return _is_within(_total(uses, lambda one: divergences.pure(one, above, by.full)), end, above)
+def _pure(uses: Uses, numbers: Numbers, end: End, above: bool, by: Hints, _: Covered) -> bool:
+    return _is_within(_total(uses, lambda one: divergences.pure(one, above, by.listed)), end, above)
 
 
-def _renyi(uses: Uses, numbers: Numbers, end: End, above: bool, by: Choices) -> bool:
+def _renyi(
+    uses: Uses, numbers: Numbers, end: End, above: bool, by: Hints, covered: Covered
+) -> bool:
     order = numbers["order"]
-    found = _total(uses, lambda one: divergences.renyi(one, order, above, by.full))
+    found = _total(uses, lambda one: divergences.renyi(one, order, above, by.listed))
     return _is_within(found, end, above)
 
 
-def _gaussian(uses: Uses, numbers: Numbers, end: End, above: bool, by: Choices) -> bool:
+def _gaussian(
+    uses: Uses, numbers: Numbers, end: End, above: bool, by: Hints, covered: Covered
+) -> bool:
     return _is_within(gaussian_mu(uses, above, by.order or _USUAL), end, above)
 
 
-def _zcdp(uses: Uses, numbers: Numbers, end: End, above: bool, by: Choices) -> bool:
+def _zcdp(uses: Uses, numbers: Numbers, end: End, above: bool, by: Hints, covered: Covered) -> bool:
     if above:
-        return concentrated.rho_at_most(uses, end, by.full, by.covered)
-    return concentrated.rho_at_least(uses, end, by.order or Fraction(1), by.full)
+        return concentrated.rho_at_most(uses, end, by.listed, covered)
+    return concentrated.rho_at_least(uses, end, by.order or Fraction(1), by.listed)
 
 
-def _approx(uses: Uses, numbers: Numbers, end: End, above: bool, by: Choices) -> bool:
+def _approx(
+    uses: Uses, numbers: Numbers, end: End, above: bool, by: Hints, covered: Covered
+) -> bool:
     """epsilon(delta) <= e if and only if delta(e) <= delta."""
     goal = numbers["delta"]
     if goal == 0:
-        return _pure(uses, numbers, end, above, by)
+        return _pure(uses, numbers, end, above, by, covered)
     found = delta(uses, end, goal, above, by)
     return found <= goal if above else found > goal
 
 
-def delta(uses: Uses, level: End, goal: Fraction, above: bool, by: Choices) -> End:
+def delta(uses: Uses, level: End, goal: Fraction, above: bool, by: Hints) -> End:
     """delta(level) of one scenario, about `goal`."""
     if any(isinstance(one, Curve) for one, _ in uses):
         if not above:
             return Fraction(0)
         order = by.order or _USUAL
-        spent = _total(uses, lambda one: divergences.renyi(one, order, True, by.full))
+        spent = _total(uses, lambda one: divergences.renyi(one, order, True, by.listed))
         return delta_at_most(level, spent, order)
     one, times = uses[0] if uses else (None, 0)
     alone = len(uses) == times == 1
@@ -106,8 +100,8 @@ def delta(uses: Uses, level: End, goal: Fraction, above: bool, by: Choices) -> E
         return closed(level)[above]
     if alone and one is not None and not isinstance(one, Allocation):
         bits = 0.6 * iv.prec + goal.denominator.bit_length() - goal.numerator.bit_length()
-        return divergences.delta(one, level, bits, above, by.full)
-    return composition.delta(uses, level, goal, by.step, above, by.full)
+        return divergences.delta(one, level, bits, above, by.listed)
+    return composition.delta(uses, level, goal, by.step, above, by.listed)
 
 
 def _total(uses: Uses, cost: Callable[[Mechanism], End]) -> End:

@@ -6,13 +6,13 @@ those that are attained cost at least that, one way round.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 from .arithmetic import INFINITY, End, OpenError
 from .concentrated import Cover
 from .hints import DIRECTIONS, Hints, Orders
-from .notions import NOTIONS, Choices, Numbers
+from .notions import NOTIONS, Covered, Numbers
 from .scenarios import Uses, scenarios
 from .vectors import attained, dominated, squares
 
@@ -26,22 +26,22 @@ def is_proved(
     end: End,
     above: bool,
     hints: Hints,
-    covered: Callable[[Cover], bool] | None = None,
+    covered: Covered | None = None,
 ) -> bool:
     """Is what these cost together at most this, or at least? False: these choices do not show it.
 
     covered: whether the orders are, if not by the cover that is named.
     """
     notion, approx = NOTIONS[kind], numbers.get("delta", Fraction(0)) > 0
-    by = Choices(hints.order, hints.step, hints.listed, covered or _by_lists(hints.cover))
+    covered = covered or _by_lists(hints.cover)
     if not above:
-        return any(notion.proves(one, numbers, end, False, by)
+        return any(notion.proves(one, numbers, end, False, hints, covered)
                    for one in facing(attained(uses, hints, approx), hints))  # fmt: skip
     if end == INFINITY:
         return True
     if (coordinates := squares(uses, hints, kind)) is not None:
         each = (([(one, 1)], share * Fraction(end)) for one, share in coordinates)
-        return all(notion.proves(one, numbers, most, True, by) for one, most in each)
+        return all(notion.proves(one, numbers, most, True, hints, covered) for one, most in each)
     found = dominated(uses, hints, kind, approx)
     if found.missed:
         if kind != "approx" or found.missed >= numbers["delta"]:
@@ -49,7 +49,7 @@ def is_proved(
         numbers = {**numbers, "delta": numbers["delta"] - found.missed}
     left = Fraction(end) - found.lost
     return left >= 0 and all(
-        notion.proves(one, numbers, left, True, by) for one in scenarios(found.uses)
+        notion.proves(one, numbers, left, True, hints, covered) for one in scenarios(found.uses)
     )
 
 
@@ -61,7 +61,7 @@ def facing(uses: Uses, hints: Hints) -> Sequence[Uses]:
     return [ways[DIRECTIONS.index(hints.direction)]]
 
 
-def _by_lists(lists: Sequence[Orders]) -> Callable[[Cover], bool]:
+def _by_lists(lists: Sequence[Orders]) -> Covered:
     left = list(lists)
 
     def covered(cover: Cover) -> bool:
