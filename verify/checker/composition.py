@@ -33,7 +33,7 @@ from .arithmetic import (
     precision,
 )
 from .binomial import Binomial
-from .cells import Points, Range, off_lattice, on_lattice
+from .cells import Range, off_lattice, on_lattice
 from .continuous import cells
 from .divergences import Listed, alone, as_listed, listings, two_way
 from .grid import Grid, Sum
@@ -95,12 +95,14 @@ def delta(
                 slack *= power(1 + interval(pairs[0].slack), times)
         within = Range(-0.7 * tail, largest + _BEYOND)
         tiny = (goal.numerator << bits - _SPARE) // (goal.denominator * count)
-        composed = _Composed(list(merged.items()), step, within, bits, tiny, slack - 1)
+        on = _Lattices(list(merged.items()), step, within, bits, tiny)
         if above:
-            return composed.total(chosen, below=False).at_most(level)
+            whole, grid, origin = on.summed(chosen, below=False)
+            return whole.at_most(level, origin, grid, slack - 1)
         choices = 2 if any(len(pairs) > 1 for pairs in chosen) else 1
         each = ([[p[min(choice, len(p) - 1)]] for p in chosen] for choice in range(choices))
-        return max(composed.total(firsts, below=True).at_least(level) for firsts in each)
+        sums = (on.summed(firsts, below=True) for firsts in each)
+        return max(whole.at_least(level, grid, slack - 1) for whole, grid, _ in sums)
 
 
 def _listed(uses: Uses) -> Listed | None:
@@ -173,37 +175,20 @@ def _pairs(
 
 
 @dataclass(frozen=True)
-class _Total:
-    """What all losses add up to, from one side; origin: to be added to them."""
-
-    sum: Sum
-    grid: Grid
-    origin: Interval
-    slack: Interval
-
-    def at_least(self, level: End) -> End:
-        return self.sum.at_least(level, self.grid, self.slack)
-
-    def at_most(self, level: End) -> End:
-        return self.sum.at_most(level, self.origin, self.grid, self.slack)
-
-
-@dataclass(frozen=True)
-class _Composed:
-    """Mechanisms, each so many times, and on which grid they are where they share no lattice.
-
-    slack: by how much the probability of any event may be off.
-    """
+class _Lattices:
+    """Mechanisms, each so many times, and on which grid they are where they share no lattice."""
 
     uses: Uses
     step: Fraction | None
     within: Range
     bits: int
     tiny: int
-    slack: Interval
 
-    def total(self, pairs: Sequence[Sequence[Listed]], below: bool) -> _Total:
-        """Every use on the lattice that all of them share, if there is one; else on the grid."""
+    def summed(self, pairs: Sequence[Sequence[Listed]], below: bool) -> tuple[Sum, Grid, Interval]:
+        """What all losses add up to, from one side; and what is to be added to them.
+
+        Every use on the lattice that all of them share, if there is one; else on the grid.
+        """
         lattices = [
             _lattice(one, pair[0], below and self.step is None) if len(pair) == 1 else None
             for (one, _), pair in zip(self.uses, pairs, strict=True)
@@ -211,34 +196,28 @@ class _Composed:
         common = None
         if all(lattices):
             common = _common([found.step for found in lattices if found and found.step is not None])
-        origin = iv.mpf(0)
-        if common is not None:
-            grid = self._grid(_interval(common), None)
-            points = []
-            for (_, times), (pair,), found in zip(self.uses, pairs, lattices, strict=True):
+        origin, whole = iv.mpf(0), None
+        if common is None and self.step is None:
+            raise OpenError(NO_LATTICE)
+        if common is None:
+            assert self.step is not None
+            grid = Grid.of(interval(self.step), self.bits, self.tiny, float(self.step) / 2)
+        else:
+            grid = Grid.of(_interval(common), self.bits, self.tiny, None)
+        for (_, times), pair, found in zip(self.uses, pairs, lattices, strict=True):
+            if common is None:
+                points = off_lattice(pair, self.within, grid)
+            else:
                 assert found is not None
                 places, own, start = found
                 factor = 1 if own is None or own is common else int(own / common)
-                points.append(on_lattice(pair, [factor * place for place in places], grid))
+                points = on_lattice(pair[0], [factor * place for place in places], grid)
                 if own is not None:
                     origin += times * interval(start) * _interval(own)
-        elif self.step is None:
-            raise OpenError(NO_LATTICE)
-        else:
-            grid = self._grid(interval(self.step), float(self.step) / 2)
-            points = [off_lattice(each, self.within, grid) for each in pairs]
-        return _Total(self._sum(points, grid, below), grid, origin, self.slack)
-
-    def _grid(self, step: Interval, coarse: float | None) -> Grid:
-        return Grid.of(step, self.bits, self.tiny, coarse)
-
-    def _sum(self, points: Sequence[Points], grid: Grid, below: bool) -> Sum:
-        whole: Sum | None = None
-        for one, (_, times) in zip(points, self.uses, strict=True):
-            part = (one.below(grid) if below else one.above(grid)).times(times, grid)
+            part = (points.below(grid) if below else points.above(grid)).times(times, grid)
             whole = part if whole is None else whole.plus(part, grid)
         assert whole is not None
-        return whole
+        return whole, grid, origin
 
 
 def _common(steps: Sequence[Fraction | Interval]) -> Fraction | Interval | None:

@@ -182,8 +182,3 @@ class Sum:
         p, q = (sum(column[start:]) for column in self.columns)
         least = (iv.mpf(p + self.infinite) - odds * q) * unit
         return max(Fraction(value(least - spare * (1 + odds))[0]), Fraction(0))
-
-
-def nothing(columns: int, bits: int) -> Sum:
-    """The sum of no losses."""
-    return Sum(0, ([1 << bits],) * columns, 0)
