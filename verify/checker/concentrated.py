@@ -210,6 +210,8 @@ class _Part:
             pair = self.listed(2 << math.ceil(order).bit_length())
             if pair.is_complete and pair.far is not None and not pair.slack:
                 return _At(pair, order)
+            if order == 1:
+                return iv.mpf(0)
             if (high := pair.power_sum(order)[1]) is None:
                 raise OpenError("not all outcomes are known well enough")
             return log(at_least(high, 1))
