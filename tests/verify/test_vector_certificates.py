@@ -233,9 +233,9 @@ def test_a_gaussian_proves_nothing_below_what_is_true(claim: str) -> None:
     """D_2 is above 1e-9 less 1e-18, mu above 10^-4.5: by the shift of one outcome, of mass p(0)."""
     content = certified("skellam:variance=1e9", "rdp:2,1.0001e-9")
     asked, hints = parse_claim(claim), {"above": ["gaussian"]}
-    assert content["hints"] == hints and check(resealed(content)).valid
+    assert check(resealed(content | {"hints": hints})).valid
     for upper in (str(asked.bound), content["measured"]["upper"]):
         measured = {"lower": "0", "upper": upper}
         changed = content | {"claim": asked.fields(), "measured": measured, "hints": hints}
         assert not check(resealed(changed)).valid
-    assert "gaussian of numbers" in check(edited(content, ("hints", "above", 0), "by one")).reason
+    assert "gaussian of numbers" in check(edited(content, ("hints",), {"above": ["by one"]})).reason

@@ -14,6 +14,7 @@ from fractions import Fraction
 from itertools import product
 
 from .arithmetic import End, OpenError
+from .composition import NO_LATTICE
 from .concentrated import Cover, share
 from .divergences import renyi
 from .hints import DIRECTIONS, Above, Hints, Missed, Orders
@@ -49,7 +50,8 @@ def found(
                 below_all = hints.below if any(hints.below) else ()
                 return replace(hints, above=above_all, below=below_all, cover=covers.named)
         except OpenError as error:
-            reason = reason or str(error)
+            if not reason or NO_LATTICE in str(error):  # which a step would help
+                reason = str(error)
     if reason:
         raise OpenError(reason)
     return None
