@@ -46,7 +46,7 @@ def found(
         covers = _Covers()
         try:
             if is_proved(uses, kind, numbers, end, above, hints, covers):
-                above_all = hints.above if any(map(_is_named, hints.above)) else ()
+                above_all = hints.above if {*hints.above} - {None, 0} else ()
                 below_all = hints.below if any(hints.below) else ()
                 return replace(hints, above=above_all, below=below_all, cover=covers.named)
         except OpenError as error:
@@ -55,10 +55,6 @@ def found(
     if reason:
         raise OpenError(reason)
     return None
-
-
-def _is_named(one: Above) -> bool:
-    return one not in (None, 0)
 
 
 def _ways(
