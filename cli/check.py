@@ -14,10 +14,9 @@ from ..common.atomic_write import check_target
 from ..exact import OutOfTimeError, ParameterError, time_limit
 from ..verify import parse_claim
 from ..verify.certificate import Certificate, CertificateError
-from ..verify.checker.expected import Expected, difference
-from ..verify.checker.reading import read
+from ..verify.checker.implied import Expected, difference
 from ..verify.checker.schema import schema_text
-from ..verify.checker.words import UNPROVED, claim_text, described
+from ..verify.checker.statement import UNPROVED, claim_text, described, read
 from ..verify.fields import NotCertifiedError, use_fields
 from . import options, output
 from .chained import checked_ledger, checked_transcript, is_ledger, is_transcript, named

@@ -10,8 +10,8 @@ from ..accounting.scenario import Use
 from ..common.regular_file import read_at_most
 from ..exact import ParameterError
 from ..verify.certificate import LARGEST_FILE, Certificate, CertificateError
-from ..verify.checker.expected import Expected, difference
-from ..verify.checker.reading import read
+from ..verify.checker.implied import Expected, difference
+from ..verify.checker.statement import read
 from ..verify.fields import NotCertifiedError, use_fields
 from . import output
 

@@ -29,7 +29,7 @@ from ..protocols.aggregation.batch import some_of, some_stages
 from ..protocols.federated import FederatedResult, Settings, run_round
 from ..verify import ApproxDP, Audit, Guarantee, Verdict, audit
 from ..verify.certificate import Certificate, certificate_of
-from ..verify.vector_bounds import provable_epsilon
+from ..verify.hints import provable_epsilon
 from . import output
 from .measure import epsilon_of
 from .parts import at_most, limit, overflow_warning, shown, who_is_summed

@@ -10,8 +10,8 @@ from attrs import asdict
 from ..common.atomic_write import write_atomically
 from ..exact.number import ParameterError, located
 from ..verify.certificate import Certificate, CertificateError
-from ..verify.checker.expected import Expected, difference
-from ..verify.checker.reading import read
+from ..verify.checker.implied import Expected, difference
+from ..verify.checker.statement import read
 from . import output
 
 

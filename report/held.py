@@ -10,8 +10,7 @@ from typing import Any
 from ..common.table import Cell, Table
 from ..verify.certificate import Certificate
 from ..verify.checker import Outcome
-from ..verify.checker.reading import read
-from ..verify.checker.words import claim_text, described
+from ..verify.checker.statement import claim_text, described, read
 from .evidence import check_with
 from .page import File, Section
 from .scope import NOT_CHECKED

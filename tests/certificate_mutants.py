@@ -1,4 +1,4 @@
-"""Mutants of certificates of every kind and both versions, each as a forger would leave it.
+"""Mutants of certificates of every kind and all versions, each as a forger would leave it.
 
     python tests/certificate_mutants.py [COUNT] [SECONDS] [SEED]
 
@@ -28,11 +28,11 @@ from exactdp.mechanisms.additive.protocol import SumProtocol, Trust
 from exactdp.verify import audit
 from exactdp.verify.checker import check
 from exactdp.verify.checker.canonical import loaded
-from exactdp.verify.checker.reading import read
+from exactdp.verify.checker.statement import read
 
-FIRST, SECOND = (
+FIRST, SECOND, THIRD = (
     sorted((Path(__file__).parent / "verify" / f"{which}_version").glob("*.json"))
-    for which in ("first", "second")
+    for which in ("first", "second", "third")
 )
 GRACE = 3.0  # seconds: a step that no clock interrupts, on a busy machine
 _JUDGED = 20.0  # seconds for the prover
@@ -53,7 +53,8 @@ def sources() -> dict[str, dict[str, Any]]:
     """One certificate of each kind, in each version."""
     held = {path.stem: json.loads(path.read_text()) for path in FIRST}
     later = {path.stem: json.loads(path.read_text()) for path in SECOND}
-    return held | {f"{name} 2": second(content) for name, content in held.items()} | later
+    third = {f"{path.stem} 3": json.loads(path.read_text()) for path in THIRD}
+    return held | {f"{name} 2": second(content) for name, content in held.items()} | later | third
 
 
 def mutants(name: str, content: dict[str, Any], count: int, seed: int) -> Iterator[bytes]:

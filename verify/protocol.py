@@ -13,7 +13,6 @@ than it names: the noise with more independent shares is post-processing of the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from fractions import Fraction
 from typing import Any, TypeVar
 
 from attrs import evolve
@@ -33,13 +32,12 @@ from ..protocols.aggregation import Masking
 from ..protocols.aggregation.aggregation import SecureAggregation
 from .audit import Verdict, audit
 from .certificate import Certificate, MismatchError, certificate_of, certificate_stating
-from .checker.closed import WIDE
 from .fields import NotCertifiedError, protocol_fields
 from .guarantee import ZCDP, Guarantee, PureDP, RenyiDP
 
 _LISTED = 4096  # moduli up to which the reduced value is audited first
 
-_SOME_ORDER, _COARSE = Fraction(101, 100), Fraction(1, 10**6)
+_WIDE = 200_000  # variances above which the checker lists no outcomes
 
 _Aggregation = TypeVar("_Aggregation", bound=SecureAggregation)
 
@@ -130,29 +128,12 @@ def _direct(
     released: AdditiveNoise, claim: Guarantee, fields: Mapping[str, Any]
 ) -> Certificate | None:
     """Of the sum before the reduction, where an audit would be slow and the checker is not."""
-    plain = AdditiveNoise(released.law, released.sensitivity)
-    least = _near(plain, claim)
-    return None if least is None else certificate_stating(plain, claim, least, fields)
-
-
-def _near(plain: AdditiveNoise, claim: Guarantee) -> Fraction | None:
-    """A number a little below the true one, where the checker has closed forms; else None."""
-    law, d = plain.law, plain.sensitivity
-    if isinstance(law, DiscreteGaussianSum) and isinstance(claim, ZCDP):
-        return law.gaussian_rho(d)  # D_a/a tends to this (`DiscreteGaussianSum.zcdp_closed`)
-    if not isinstance(law, Skellam):
-        return None
-    near, is_wide = Fraction(d * d) / (2 * law.variance), law.variance > WIDE  # of Gaussian noise
-    if isinstance(claim, ZCDP):
-        if not is_wide:
-            found = compose(plain).renyi(_SOME_ORDER, _COARSE)
-            near = Fraction(found.lower) / _SOME_ORDER
-        return near * Fraction(999, 1000)
-    if not isinstance(claim, RenyiDP) or not is_wide:
-        return None
-    # what the cosh of a Chernoff bound loses (`checker.closed`)
-    loss = 1 / law.variance + claim.order**3 * d * d / (6 * law.variance**2)
-    return claim.order * near * max(1 - loss, Fraction(0))
+    law = released.law
+    closed = isinstance(law, DiscreteGaussianSum | Skellam) and isinstance(claim, ZCDP)
+    if isinstance(law, Skellam) and isinstance(claim, RenyiDP):
+        closed = law.variance > _WIDE
+    plain = AdditiveNoise(law, released.sensitivity)
+    return certificate_stating(plain, claim, fields) if closed else None
 
 
 def _views(released: AdditiveNoise, claim: Guarantee) -> Iterator[AdditiveNoise]:

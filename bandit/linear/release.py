@@ -1,7 +1,7 @@
 """The laws of a release's noise: how much of it, for which claim, and its moments.
 
     skellam            (epsilon, delta)-DP: the envelope of a vector of norm g
-                       (`verify.vector_bounds`)
+                       (`verify.hints`)
     discrete-laplace   epsilon-DP: what a vector of norm g moves in all D coordinates together,
                        sqrt(D) g at most before rounding, as one number (`additive.vector`)
 
@@ -70,7 +70,7 @@ from ...verify.audit import Audit, Verdict
 from ...verify.certificate import Certificate, MismatchError, certificate_of
 from ...verify.fields import NotCertifiedError, use_fields
 from ...verify.guarantee import ApproxDP, Guarantee, PureDP
-from ...verify.vector_bounds import provable_epsilon
+from ...verify.hints import provable_epsilon
 from ..evidence import NotVerifiedError
 from .contribution import MOST_BITS, Contribution, user_size
 from .setting import LinearSetting

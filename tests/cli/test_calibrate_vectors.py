@@ -8,8 +8,9 @@ import pytest
 import exactdp
 from exactdp.cli.main import main
 from exactdp.verify.checker import check
-from exactdp.verify.checker.expected import Expected, claim_fields, difference, spec_fields
-from exactdp.verify.checker.reading import read
+from exactdp.verify.checker.implied import Expected, difference
+from exactdp.verify.checker.specs import claim_fields, spec_fields
+from exactdp.verify.checker.statement import read
 
 GIVEN = ["calibrate", "discrete-gaussian", "--l2", "4", "--dimension", "100"]
 GIVEN += ["--target", "zcdp:0.05"]

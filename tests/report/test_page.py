@@ -25,7 +25,7 @@ from exactdp.report.page import File, Page, Section
 from exactdp.report.shares import missing_shares
 from exactdp.report.subject import Subject
 from exactdp.verify import parse_claim
-from exactdp.verify.checker.expected import Expected, difference
+from exactdp.verify.checker.implied import Expected, difference
 from exactdp.verify.fields import use_fields
 from exactdp.verify.kernel.forms import recognise
 from exactdp.verify.kernel.stated import stated

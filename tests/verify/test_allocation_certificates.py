@@ -8,7 +8,7 @@ from certificates import check, edited, in_words
 from mpmath import mpf
 
 from exactdp import certify
-from exactdp.verify.checker.composition import profile
+from exactdp.verify.checker.composition import delta
 from exactdp.verify.checker.mechanisms import Allocation
 
 SPEC = "gaussian:sigma={},neighbours=add-remove,allocation={}"
@@ -52,11 +52,11 @@ def delta_of_two(sigma, level, removing):
 @pytest.mark.parametrize("sigma", [pytest.param("1", marks=SLOW), "2.5"])
 def test_two_steps(sigma, removing):
     one = Allocation(Fraction(sigma), Fraction(1), 1, 2, removing)
-    found = profile([(one, 1)], Fraction(1, 1000), Fraction(2), Fraction(1, 40), True)
     with mpmath.workdps(25):
         for level in ("0", "0.1", "0.4", "1"):
             truth = delta_of_two(sigma, level, removing)
-            ends = found.at_least(Fraction(level)), found.at_most(Fraction(level))
+            asked = [(one, 1)], Fraction(level), Fraction(1, 1000), Fraction(1, 40)
+            ends = (delta(*asked, above, True) for above in (False, True))
             low, high = (mpf(end.numerator) / end.denominator for end in ends)
             assert low <= truth <= high <= truth * mpf("1.03") + mpf("1e-4")
             assert low >= truth * mpf("0.97") - mpf("1e-4")

@@ -10,8 +10,8 @@ from certificates import check, edited
 from mpmath import mpf
 
 from exactdp import CertificateError, Verdict, certify
-from exactdp.verify.checker.expected import spec_fields
-from exactdp.verify.checker.reading import read_use
+from exactdp.verify.checker.kinds import read_use
+from exactdp.verify.checker.specs import spec_fields
 
 TRIALS, DELTA = 12, Fraction(1, 20)
 SPEC = f"binomial:trials={TRIALS},probability=1/2"

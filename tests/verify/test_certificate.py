@@ -1,6 +1,7 @@
 """Certificate files: written whole, read back the same, refused where anything is odd."""
 
 import json
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -68,12 +69,13 @@ def test_numbers_are_exact_text(certificate):
 
 
 @pytest.mark.contract
-def test_the_measured_enclosure_is_wider_but_decides(certificate):
-    found = audit(LAPLACE, "approx:1,1e-4")
-    assert certificate.measured.lower <= found.measured.lower
-    assert certificate.measured.upper >= found.measured.upper
-    assert certificate.measured.at_most(1) is True
-    assert certificate.measured.is_within(Fraction(1, 10**8))
+def test_the_end_that_is_needed_is_wider_but_decides(certificate):
+    high = Fraction(audit(LAPLACE, "approx:1,1e-4").measured.upper)
+    assert certificate.measured.lower == 0
+    assert high <= certificate.measured.upper <= high * (1 + Fraction(1, 10**8)) < 1
+    refuted = certify(LAPLACE, "approx:1/2,1e-4").measured
+    assert refuted.upper == Decimal("Infinity")
+    assert high * (1 - Fraction(1, 10**8)) <= refuted.lower <= high
 
 
 @pytest.mark.contract
@@ -109,7 +111,7 @@ def test_noise_of_any_shape_has_one(delta, verdict):
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("version",), 3),
+        (("version",), 4),
         (("version",), "1"),
         (("version",), True),
         (("format",), "certificate"),
@@ -154,7 +156,11 @@ def test_anything_odd_is_refused(certificate, tmp_path, path, value):
 @pytest.mark.parametrize(
     ("path", "value", "says"),
     [
-        (("hints",), {"trust": "1"}, "hints are step, above, along, not 'trust'"),
+        (
+            ("hints",),
+            {"trust": "1"},
+            "hints are step, above, along, below, direction, order, cover, listed, not 'trust'",
+        ),
         (("hints",), [], "hints must be an object"),
         (("measured",), {"lower": "0", "uper": "1"}, "upper; missing: 'upper'; not known: 'uper'"),
     ],

@@ -7,8 +7,8 @@ from exactdp.accounting.composition.composed import Use
 from exactdp.cli.main import main
 from exactdp.mechanisms.specs.catalogue import entries
 from exactdp.mechanisms.specs.spec import parse
-from exactdp.verify.checker.expected import spec_fields
-from exactdp.verify.checker.reading import read_use
+from exactdp.verify.checker.kinds import read_use
+from exactdp.verify.checker.specs import spec_fields
 from exactdp.verify.fields import use_fields
 
 

@@ -16,8 +16,7 @@ from exactdp.verify.certificate import certificate_of
 from exactdp.verify.checker import check, divergences
 from exactdp.verify.checker import notions as checked
 from exactdp.verify.checker.notions import Notion
-from exactdp.verify.checker.reading import read
-from exactdp.verify.checker.words import described
+from exactdp.verify.checker.statement import described, read
 from exactdp.verify.guarantee import ClaimWarning, Guarantee, parse_claim
 from exactdp.verify.search import Axis, claimed, search
 from exactdp.verify.witness import at_event
@@ -59,11 +58,11 @@ def test_a_new_notion_is_one_class() -> None:
 
 
 def test_and_one_row_of_the_checker(monkeypatch) -> None:
-    def is_inside(said, full):
-        low, high = divergences.delta(said.uses[0][0], Fraction(0), 80.0, full)
-        return said.measured[0] <= low and high <= said.measured[1]
+    def proves(uses, numbers, end, above, by, covered):
+        found = divergences.delta(uses[0][0], Fraction(0), 80.0, above, by.listed)
+        return found <= end if above else found >= end
 
-    row = Notion(("delta",), "total variation {delta}", is_inside, "delta")
+    row = Notion(("delta",), "total variation {delta}", proves, "delta")
     monkeypatch.setitem(checked.NOTIONS, "tv", row)
     one = AdditiveNoise(DiscreteLaplace(1), 1)
     for delta, verdict in (("0.462118", "VERIFIED"), ("0.462117", "REFUTED")):
@@ -71,9 +70,10 @@ def test_and_one_row_of_the_checker(monkeypatch) -> None:
         assert check(content).valid
         assert f"{verdict}: total variation {delta}" in described(read(content))
         measured = content["measured"]
-        wrong = {"lower": measured["lower"], "upper": measured["lower"]}
+        wrong = {"lower": "0", "upper": "0.46211"}
         if verdict == "REFUTED":
-            wrong = {"lower": measured["upper"], "upper": measured["upper"]}
+            wrong = {"lower": "0.46212", "upper": "inf"}
+        assert wrong != measured
         forged = {name: each for name, each in content.items() if name not in ("made", "digest")}
         assert not check(forged | {"version": 1, "measured": wrong}).valid
 

@@ -17,9 +17,8 @@ from exactdp.verify.checker import Outcome
 from exactdp.verify.checker import check as checked
 from exactdp.verify.checker.__main__ import main as alone
 from exactdp.verify.checker.deadline import time_limit
-from exactdp.verify.checker.reading import read
 from exactdp.verify.checker.shape import _HIDDEN
-from exactdp.verify.checker.words import UNPROVED
+from exactdp.verify.checker.statement import UNPROVED, read
 
 NOISE = {
     "kind": "additive",

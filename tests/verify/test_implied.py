@@ -8,9 +8,9 @@ from statistics import NormalDist
 
 import pytest
 
-from exactdp.verify.checker.expected import claim_fields
 from exactdp.verify.checker.implied import implies
-from exactdp.verify.checker.reading import read_claim
+from exactdp.verify.checker.specs import claim_fields
+from exactdp.verify.checker.statement import read_claim
 
 NORMAL = NormalDist()
 ORDERS = (1.01, 1.5, 2, 3, 8, 64)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exactdp.verify.checker.arithmetic import INFINITY
-from exactdp.verify.checker.words import _end
+from exactdp.verify.checker.statement import end_text as _end
 
 
 @given(st.fractions(min_value=0), st.integers(-400, 400))

@@ -1,12 +1,13 @@
 """Check certificates again, sharing no code with what makes them: mpmath and integers, no FLINT.
 
-`check` accepts a certificate only if the verdict follows from its measured enclosure and it can
-itself prove that the true value lies inside. What it cannot prove it says it could not
-re-establish: that is undecided, no proof of the opposite, and never "valid". Hints save work; a
-wrong one can only make a certificate fail.
+`check` accepts a certificate only if the verdict follows from the end that it names, and that end
+can be proved here, by the choices that it names (`hints`): each is held against a lemma. What is
+not established is not thereby false, and never "valid": a wrong choice can only make a certificate
+fail. Older versions name few choices: the others are tried (`choices`).
 
-The digest of a certificate of the second version must be that of all else in it (`canonical`): who
-made it, when, and the note are held together by it with what is proved, and change nothing else.
+The digest of a certificate, from the second version on, must be that of all else in it
+(`canonical`): who made it, when, and the note are held together by it with what is proved, and
+change nothing else.
 
 A certificate that names a protocol is one of that protocol: that it releases what is certified is
 proved first (`protocol`).
@@ -17,13 +18,13 @@ What is covered, verified and refuted, each law reduced mod m or not, by what me
     approx    sums of (P - e^epsilon Q)+ over the outcomes that matter; several uses by integer
               polynomials: exact where the losses share a lattice (discrete Laplace, discrete
               Gaussian, randomized response, a user's pair of one ratio) or a user's pairs have few
-              values, else on a grid from both sides, about as narrow as the hint `step`; of
+              values, else on a grid from either side, about as narrow as the hint `step`; of
               several pairs (asymmetric laws, small moduli) one that dominates them
     rdp       sums over the outcomes that matter and a bound of the rest; they add up
     zcdp      closed forms (discrete Gaussian, sums of them, randomized response), else the orders
-              from 1 to infinity covered by intervals; of several mechanisms each its share
+              from 1 to infinity covered by intervals, for all mechanisms together
     gdp       closed forms (`gaussian_dp`); of several uses, other than Gaussian noise, from above,
-              and from below by their Rényi divergence
+              and from below by a Rényi divergence
 
 for Gaussian and Laplace noise whose users are sampled or not (closed forms of one use, and of
 Gaussians that are not sampled; else about as narrow as the hint `step`), and
@@ -46,46 +47,46 @@ for each key; streams C x + z (`releases`) a Gaussian, or as vectors are, at a d
 local reports are listed (`local`); runs of selection are summed up, and all of them bounded by
 published proofs (`selection`); of what only Rényi divergences are known (`guarantees`), these tell.
 
-Of wider laws (more than 40,000 outcomes on either side) closed bounds remain (`closed`): rdp and
-zcdp of Skellam noise and of sums of discrete Gaussians, not reduced, to about 100/variance (rdp) or
-1e-3 (zcdp of Skellam), anything of discrete Laplace noise, pure of Pólya differences.
+Wide laws (variances above 200,000) are not listed: from above their Gaussians bound them (`unit`),
+from below a closed form their Rényi divergences; discrete Laplace noise and pure of Pólya
+differences have closed forms throughout.
 
 Not covered: approx of other laws with standard deviations above about 2,000; more than 250,000
-residues times shifts; zCDP where covering the orders takes more than 1.5 million terms; gdp of
-tables, binomial noise, Pólya differences and sums of discrete Gaussians, and REFUTED gdp of sampled
-noise and of noise reduced mod m.
+residues times shifts; zCDP where covering the orders takes more than 1,000 of them; VERIFIED gdp of
+tables, of binomial noise and of Pólya differences of shape below 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 from .arithmetic import INFINITY, OpenError, precision
 from .canonical import digest
+from .choices import found
 from .deadline import OutOfTimeError, time_limit
-from .notions import NOTIONS, SEARCHED, is_listed, wraps
+from .hints import hint_fields, read_hints
+from .mechanisms import Family, Vector
+from .proof import BITS, is_proved
 from .protocol import objection
-from .reading import Statement, read
-from .scenarios import scenarios
 from .shape import CertificateError
-from .vectors import Part, attained, parts
+from .statement import Statement, read
 
-__all__ = ["SECONDS", "CertificateError", "Outcome", "check"]
+__all__ = ["SECONDS", "CertificateError", "OpenError", "OutOfTimeError", "Outcome", "check"]
+__all__ += ["choices"]
 
 SECONDS = 60.0
-_WRONG = "what is measured does not contain the true value"
-_ATTEMPTS = ((96, False), (SEARCHED, True), (320, True))  # bits, and whether all shifts are listed
 
 
 @dataclass(frozen=True)
 class Outcome:
     """valid: the certificate is proved. reason: in one line, why it is or is not.
 
-    undecided: nothing is known to be wrong, but it is not proved: the time allowed was over, or the
-    bounds here are not narrow enough, or do not cover it.
+    undecided: the time allowed was over, or there are no bounds here, or only some between which it
+    lies. Nothing that is not valid is thereby false.
 
     >>> Outcome(False, "the time allowed is over", undecided=True).undecided
     True
@@ -130,23 +131,28 @@ def _check(data: object) -> Outcome:
     statement = read(data)
     if isinstance(data, dict) and statement.digest not in (None, digest(data)):
         return Outcome(False, "changed: its digest is of something else")
+    if (doubt := _doubt(statement)) is not None:
+        return Outcome(False, doubt)
+    try:
+        with precision(BITS), _opened():
+            shown = all(_is_shown(statement, above) for above in (True, False))
+    except OpenError as error:
+        return Outcome(False, f"could not be re-established: {error}", undecided=True)
+    if shown:
+        return Outcome(True, "re-established")
+    between = any(isinstance(one, Family | Vector) for one, _ in statement.uses)
+    return Outcome(False, "not established, because its choices do not show it", undecided=between)
+
+
+def _doubt(statement: Statement) -> str | None:
+    """Why what it says does not hang together; None where it does."""
     low, high = statement.measured
     verified = statement.verdict == "VERIFIED"
     if not (high <= statement.bound if verified else low > statement.bound):
-        return Outcome(False, f"{statement.verdict} does not follow from what is measured")
-    if statement.protocol is not None:
-        doubt = objection(statement.protocol, statement.uses, statement.kind, statement.verdict)
-        if doubt is not None:
-            return Outcome(False, doubt)
-    try:
-        with _opened():
-            doubts = (_doubt(part) for part in parts(statement))
-            doubt = next((each for each in doubts if each is not None), None)
-    except OpenError as error:
-        if not _is_exceeded(statement):
-            return Outcome(False, f"could not be re-established: {error}", undecided=True)
-        doubt = _WRONG
-    return Outcome(True, "re-established") if doubt is None else Outcome(False, doubt)
+        return f"{statement.verdict} does not follow from what is measured"
+    if statement.protocol is None:
+        return None
+    return objection(statement.protocol, statement.uses, statement.kind, statement.verdict)
 
 
 @contextmanager
@@ -160,49 +166,27 @@ def _opened() -> Iterator[None]:
         raise OpenError(f"{type(error).__name__}: {error}") from error
 
 
-def _doubt(part: Part) -> str | None:
-    """Why this is wrong; None if it was proved. Raises OpenError where neither is known."""
-    try:
-        return _doubt_of(part)
-    except OpenError:
-        if not part.others:
-            raise
-    return _doubt(replace(part.others[0], needed=part.needed, others=part.others[1:]))
+def choices(data: object, seconds: float | None = SECONDS) -> dict[str, Any]:
+    """The hints with which what is measured is proved, to be named: those that are there, and more.
+
+    Raises OpenError where none are known here, OutOfTimeError where the time allowed is over.
+    """
+    statement = read(data)
+    if (doubt := _doubt(statement)) is not None:
+        raise OpenError(doubt)
+    with time_limit(seconds), precision(BITS), _opened():
+        hints = found(*statement.end(statement.verdict == "VERIFIED"))
+    if hints is None:
+        raise OpenError("its bounds are not narrow enough")
+    named = hint_fields(hints)
+    assert hint_fields(read_hints(named, [one for one, _ in statement.uses])) == named
+    return named
 
 
-def _doubt_of(part: Part) -> str | None:
-    statement, inside = part.statement, None
-    reason = "its bounds are not narrow enough"
-    for bits, full in _attempts(statement):
-        try:
-            with precision(bits), _opened():
-                inside = NOTIONS[statement.kind].is_inside(statement, full)
-        except OpenError as error:
-            inside, reason = None, str(error)
-        if inside is not None:
-            break
-    if inside:
-        return None
-    if inside is None or part.needed:
-        raise OpenError(reason if inside is None else part.needed)
-    return _WRONG
-
-
-def _is_exceeded(statement: Statement) -> bool:
-    """Does some vector within reach cost more than what is measured, for certain?"""
-    try:
-        with precision(_ATTEMPTS[0][0]), _opened():
-            one = attained(statement)
-            if one is None or one.measured[1] == INFINITY:
-                return False
-            return NOTIONS[one.kind].is_exceeded(one)
-    except OpenError:
-        return False
-
-
-def _attempts(statement: Statement) -> Sequence[tuple[int, bool]]:
-    """Bits, and whether all shifts are listed: composition chooses its precision itself."""
-    uses = scenarios(statement.uses)[0]
-    if statement.kind != "approx" or not uses or is_listed(uses):
-        return _ATTEMPTS
-    return ((128, False), (128, True)) if wraps(uses) else ((128, True),)
+def _is_shown(statement: Statement, above: bool) -> bool:
+    """Is one end of what is measured proved by the choices that it names?"""
+    if statement.measured[above] == (INFINITY if above else 0):
+        return True
+    if statement.version > 2:
+        return is_proved(*statement.end(above))
+    return found(*statement.end(above)) is not None

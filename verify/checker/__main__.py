@@ -17,12 +17,12 @@ from typing import Any
 from . import SECONDS, Outcome, check
 from .canonical import loaded
 from .deadline import OutOfTimeError, time_limit
-from .expected import Expected, claim_fields, difference, spec_fields
+from .implied import Expected, difference
 from .mechanisms import NEIGHBOURS
-from .reading import VERDICTS, read
 from .schema import schema_text
 from .shape import CertificateError
-from .words import UNPROVED, described
+from .specs import claim_fields, spec_fields
+from .statement import UNPROVED, VERDICTS, described, read
 
 _LARGEST_FILE = 20_000_000  # bytes
 

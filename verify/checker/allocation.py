@@ -27,11 +27,10 @@ from itertools import pairwise
 
 from mpmath import iv
 
-from .arithmetic import Interval, OpenError, ceiling, floor, interval, log, repeated
+from .arithmetic import Interval, OpenError, ceiling, convolve, floor, interval, log, repeated
 from .continuous import gaussian_below
 from .divergences import Listed
 from .grid import MOST_POINTS
-from .laws import convolve
 from .mechanisms import Allocation
 
 _HIGHEST = 600.0  # of the logarithm of a ratio

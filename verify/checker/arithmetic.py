@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact
 from fractions import Fraction
 from functools import lru_cache
 from threading import RLock
@@ -26,6 +27,7 @@ _Key = TypeVar("_Key")
 INFINITY = math.inf
 _LARGEST_EXPONENT = 1 << 20
 _ONE_THREAD = RLock()  # another's precision would be taken for that of what is rounded here
+_LONGEST_COEFFICIENT = 14_000  # Python writes no integers of 4,301 digits
 _ROOT = 256  # bits of roots behind the point
 
 
@@ -134,6 +136,30 @@ def repeated(one: _Held, count: int, joined: Callable[[_Held, _Held], _Held]) ->
         one = joined(one, one)
 
 
+def convolve(a: list[int], b: list[int], bits: int, up: bool) -> list[int]:
+    """The product of polynomials with coefficients >= 0, in fixed point, each rounded one way.
+
+    Kronecker's substitution: evaluated at a power of ten so large that nothing carries over.
+    Decimals, since Python multiplies long ones by a fast transform (of integers: exactly).
+    """
+    check_time()
+    largest = max(a) * max(b) * min(len(a), len(b))
+    if largest.bit_length() > _LONGEST_COEFFICIENT:
+        raise OpenError("a polynomial has too long coefficients")
+    slot = len(str(largest))
+    count = len(a) + len(b) - 1
+    context = Context(prec=(count + 1) * slot, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact])
+    whole = context.multiply(_packed(a, slot), _packed(b, slot))
+    raw = format(whole, "f").zfill(count * slot)
+    check_time()
+    more = (1 << bits) - 1 if up else 0
+    return [(int(raw[k - slot : k]) + more) >> bits for k in range(count * slot, 0, -slot)]
+
+
+def _packed(a: list[int], slot: int) -> Decimal:
+    return Decimal("".join(str(each).zfill(slot) for each in reversed(a)))
+
+
 def total(terms: Iterable[Interval]) -> Interval:
     """The sum."""
     found = iv.mpf(0)
@@ -201,17 +227,3 @@ def _exactly(raw: tuple[int, int, int, int]) -> End:
     if abs(exponent) > _LARGEST_EXPONENT:
         raise OpenError("a number is too large or too small")
     return Fraction(number << exponent) if exponent >= 0 else Fraction(number, 1 << -exponent)
-
-
-def add(a: Enclosure, b: Enclosure) -> Enclosure:
-    """The sum of two numbers, neither of them minus infinity."""
-    low, high = (
-        INFINITY if INFINITY in (one, two) else one + two for one, two in zip(a, b, strict=True)
-    )
-    return low, high
-
-
-def times(count: int, a: Enclosure) -> Enclosure:
-    """A number, count > 0 times."""
-    low, high = (end if end == INFINITY else count * end for end in a)
-    return low, high

@@ -12,18 +12,16 @@ which ways there are. Users' own pairs of few values are listed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
 from itertools import product
-from typing import TypeVar
 
 from mpmath import iv
 
 from .allocation import allocated
 from .arithmetic import (
-    Enclosure,
+    INFINITY,
     End,
     Interval,
     OpenError,
@@ -35,7 +33,7 @@ from .arithmetic import (
     precision,
 )
 from .binomial import Binomial
-from .cells import Points, Range, off_lattice, on_lattice
+from .cells import Range, off_lattice, on_lattice
 from .continuous import cells
 from .divergences import Listed, alone, as_listed, listings, two_way
 from .grid import Grid, Sum
@@ -54,8 +52,6 @@ from .mechanisms import (
 from .noise import Lattice
 from .scenarios import Uses
 
-_Answer = TypeVar("_Answer")
-
 NO_LATTICE = "losses that share no lattice need the step of a grid to be rounded to"
 
 _SPARE = 45  # bits by which what is left out is smaller than delta
@@ -67,32 +63,20 @@ _HIGHEST = 4000  # bits
 _BEYOND = 40  # nats: losses so far above the level count as infinite
 
 
-@dataclass(frozen=True)
-class Profile:
-    """Bounds of delta(level); each is computed when it is asked for."""
-
-    at_least: Callable[[End], End]
-    at_most: Callable[[End], End]
-
-    @staticmethod
-    def of(delta: Callable[[End], Enclosure]) -> Profile:
-        """Of both at once."""
-        return Profile(lambda level: delta(level)[0], lambda level: delta(level)[1])
-
-
-def profile(
-    uses: Uses, goal: Fraction, largest: Fraction, step: Fraction | None, full: bool
-) -> Profile:
-    """delta(level) of one scenario, for levels up to `largest` and values about `goal`.
+def delta(
+    uses: Uses, level: End, goal: Fraction, step: Fraction | None, above: bool, full: bool
+) -> End:
+    """delta(level) of one scenario, from above or from below, for values about `goal`.
 
     step: of a grid that is fine enough for one use, for losses that lie on no lattice.
     """
     if not uses:
-        return Profile.of(lambda level: (Fraction(0), Fraction(0)))
+        return Fraction(0)
     merged = gathered(uses)
     count = sum(merged.values())
+    largest = 0.0 if level == INFINITY else float(level)
     size = goal.denominator.bit_length() - goal.numerator.bit_length()
-    bits = size + _SPARE + 40 + 2 * count.bit_length() + math.ceil(1.5 * float(largest))
+    bits = size + _SPARE + 40 + 2 * count.bit_length() + math.ceil(1.5 * largest)
     if bits > _HIGHEST:
         raise OpenError("the level is too high to compose")
     if step is not None:  # as fine, and exact in binary
@@ -102,42 +86,23 @@ def profile(
     with precision(bits + 24):
         listed = _listed(uses)
         if listed is not None:
-            return Profile.of(_precisely(listed.delta, bits))
+            return listed.delta(level)[above]
         tail = size + _SPARE + count.bit_length()
-        chosen = [_pairs(mechanism, tail, full, step) for mechanism in merged]
+        chosen = [_pairs(mechanism, tail, above, full, step) for mechanism in merged]
         slack = iv.mpf(1)
-        for (_, every), times in zip(chosen, merged.values(), strict=True):
-            if every[0].slack:
-                slack *= power(1 + interval(every[0].slack), times)
-    within = Range(-0.7 * tail, float(largest) + _BEYOND)
-    tiny = (goal.numerator << bits - _SPARE) // (goal.denominator * count)
-    composed = _Composed(list(merged.items()), step, within, bits, tiny, slack - 1)
-
-    @cache
-    def below() -> list[_Total]:
-        choices = 2 if any(len(attained) > 1 for attained, _ in chosen) else 1
-        firsts = [
-            [attained[min(choice, len(attained) - 1)] for attained, _ in chosen]
-            for choice in range(choices)
-        ]
-        return [composed.total([[one] for one in first], below=True) for first in firsts]
-
-    @cache
-    def above() -> _Total:
-        return composed.total([every for _, every in chosen], below=False)
-
-    return Profile(
-        _precisely(lambda level: max(total.at_least(level) for total in below()), bits),
-        _precisely(lambda level: above().at_most(level), bits),
-    )
-
-
-def _precisely(found: Callable[[End], _Answer], bits: int) -> Callable[[End], _Answer]:
-    def answer(level: End) -> _Answer:
-        with precision(bits + 24):
-            return found(level)
-
-    return answer
+        for pairs, times in zip(chosen, merged.values(), strict=True):
+            if pairs[0].slack:
+                slack *= power(1 + interval(pairs[0].slack), times)
+        within = Range(-0.7 * tail, largest + _BEYOND)
+        tiny = (goal.numerator << bits - _SPARE) // (goal.denominator * count)
+        on = _Lattices(list(merged.items()), step, within, bits, tiny)
+        if above:
+            whole, grid, origin = on.summed(chosen, below=False)
+            return whole.at_most(level, origin, grid, slack - 1)
+        choices = 2 if any(len(pairs) > 1 for pairs in chosen) else 1
+        each = ([[p[min(choice, len(p) - 1)]] for p in chosen] for choice in range(choices))
+        sums = (on.summed(firsts, below=True) for firsts in each)
+        return max(whole.at_least(level, grid, slack - 1) for whole, grid, _ in sums)
 
 
 def _listed(uses: Uses) -> Listed | None:
@@ -180,71 +145,50 @@ def _size(masses: dict[Fraction, Fraction]) -> int:
 
 
 def _pairs(
-    mechanism: Mechanism, tail: float, full: bool, step: Fraction | None
-) -> tuple[Sequence[Listed], Sequence[Listed]]:
-    """Pairs any of which may be chosen throughout, and those that together dominate a use."""
+    mechanism: Mechanism, tail: float, above: bool, full: bool, step: Fraction | None
+) -> Sequence[Listed]:
+    """Pairs that together dominate a use; or any of which may be chosen throughout."""
     if isinstance(mechanism, Continuous):
         if step is None:
             raise OpenError(NO_LATTICE)
         p, q, rest, rest_q, level = cells(mechanism, step, tail)
-        listed = [Listed(p, q, rest, rest_q, level=level)]
-        return listed, listed
+        return [Listed(p, q, rest, rest_q, level=level)]
     if isinstance(mechanism, Key) and isinstance(mechanism.noise, Continuous):
-        either = [alone(mechanism), *_pairs(mechanism.among_others, tail, full, step)[0]]
-        return either, either
+        return [alone(mechanism), *_pairs(mechanism.among_others, tail, above, full, step)]
     if isinstance(mechanism, FixedSize) and isinstance(mechanism.mechanism, Continuous):
-        attained, _ = _pairs(mechanism.attained, tail, full, step)
-        return attained, [two_way(one) for one in attained]
+        found = _pairs(mechanism.attained, tail, above, full, step)
+        return [two_way(one) for one in found] if above else found
     if isinstance(mechanism, Allocation):
         if step is None or mechanism.taken > 1:
             raise OpenError(NO_LATTICE)
-        below, above = allocated(mechanism, step, tail - _CLOSE)
-        return [below], [above]
-    pairs = listings(mechanism, tail, None, full)
+        return [allocated(mechanism, step, tail - _CLOSE)[above]]
+    pairs = listings(mechanism, tail, None, above, full)
     law = mechanism.law if isinstance(mechanism, Additive) else None
     even = isinstance(law, Binomial) and law.is_fair
-    if even and len(pairs.dominating) == 2:  # one shift either way: mirror images about trials/2
-        return pairs.attained[:1], pairs.dominating[:1]
-    if isinstance(law, FiniteLaw):  # the farthest shift first
-        return pairs.attained[::-1], pairs.dominating
-    return pairs.attained, pairs.dominating
+    if even and len(pairs) == 2:  # one shift either way: mirror images about trials/2
+        return pairs[:1]
+    # of finite laws the farthest shift first
+    return pairs[::-1] if isinstance(law, FiniteLaw) and not above else pairs
 
 
 # -- onto a lattice -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _Total:
-    """What all losses add up to, from one side; origin: to be added to them."""
-
-    sum: Sum
-    grid: Grid
-    origin: Interval
-    slack: Interval
-
-    def at_least(self, level: End) -> End:
-        return self.sum.at_least(level, self.grid, self.slack)
-
-    def at_most(self, level: End) -> End:
-        return self.sum.at_most(level, self.origin, self.grid, self.slack)
-
-
-@dataclass(frozen=True)
-class _Composed:
-    """Mechanisms, each so many times, and on which grid they are where they share no lattice.
-
-    slack: by how much the probability of any event may be off.
-    """
+class _Lattices:
+    """Mechanisms, each so many times, and on which grid they are where they share no lattice."""
 
     uses: Uses
     step: Fraction | None
     within: Range
     bits: int
     tiny: int
-    slack: Interval
 
-    def total(self, pairs: Sequence[Sequence[Listed]], below: bool) -> _Total:
-        """Every use on the lattice that all of them share, if there is one; else on the grid."""
+    def summed(self, pairs: Sequence[Sequence[Listed]], below: bool) -> tuple[Sum, Grid, Interval]:
+        """What all losses add up to, from one side; and what is to be added to them.
+
+        Every use on the lattice that all of them share, if there is one; else on the grid.
+        """
         lattices = [
             _lattice(one, pair[0], below and self.step is None) if len(pair) == 1 else None
             for (one, _), pair in zip(self.uses, pairs, strict=True)
@@ -252,34 +196,28 @@ class _Composed:
         common = None
         if all(lattices):
             common = _common([found.step for found in lattices if found and found.step is not None])
-        origin = iv.mpf(0)
-        if common is not None:
-            grid = self._grid(_interval(common), None)
-            points = []
-            for (_, times), (pair,), found in zip(self.uses, pairs, lattices, strict=True):
+        origin, whole = iv.mpf(0), None
+        if common is None and self.step is None:
+            raise OpenError(NO_LATTICE)
+        if common is None:
+            assert self.step is not None
+            grid = Grid.of(interval(self.step), self.bits, self.tiny, float(self.step) / 2)
+        else:
+            grid = Grid.of(_interval(common), self.bits, self.tiny, None)
+        for (_, times), pair, found in zip(self.uses, pairs, lattices, strict=True):
+            if common is None:
+                points = off_lattice(pair, self.within, grid)
+            else:
                 assert found is not None
                 places, own, start = found
                 factor = 1 if own is None or own is common else int(own / common)
-                points.append(on_lattice(pair, [factor * place for place in places], grid))
+                points = on_lattice(pair[0], [factor * place for place in places], grid)
                 if own is not None:
                     origin += times * interval(start) * _interval(own)
-        elif self.step is None:
-            raise OpenError(NO_LATTICE)
-        else:
-            grid = self._grid(interval(self.step), float(self.step) / 2)
-            points = [off_lattice(each, self.within, grid) for each in pairs]
-        return _Total(self._sum(points, grid, below), grid, origin, self.slack)
-
-    def _grid(self, step: Interval, coarse: float | None) -> Grid:
-        return Grid.of(step, self.bits, self.tiny, coarse)
-
-    def _sum(self, points: Sequence[Points], grid: Grid, below: bool) -> Sum:
-        whole: Sum | None = None
-        for one, (_, times) in zip(points, self.uses, strict=True):
-            part = (one.below(grid) if below else one.above(grid)).times(times, grid)
+            part = (points.below(grid) if below else points.above(grid)).times(times, grid)
             whole = part if whole is None else whole.plus(part, grid)
         assert whole is not None
-        return whole
+        return whole, grid, origin
 
 
 def _common(steps: Sequence[Fraction | Interval]) -> Fraction | Interval | None:

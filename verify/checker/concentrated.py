@@ -1,26 +1,30 @@
 """rho of zero-concentrated DP: that D_a/a <= rho for every order a > 1.
 
-K(a) = (a-1) D_a = log sum P^a Q^(1-a) is convex with K(1) = 0 and K'(1) = KL(P, Q). From an order
-a on, Taylor: K(a+t) <= K(a) + K'(a) t + k t^2/2 as long as k bounds K'', and that is to stay below
-rho (a+t)(a+t-1). K'' is a variance of the loss L, at most its second moment about any c:
-K'' <= N''/N with N(x) = sum Q e^(x(L-c)) = e^(K(x) - xc). N'' is convex, so largest at an end of an
-interval; and K lies above its tangent, so N does not fall below N(a) for c = K'(a).
-So the orders are covered, interval by interval, up to one from which on the tail is settled.
+K(a) = (a-1) D_a = log sum P^a Q^(1-a) is convex with K(1) = 0 and K'(1) = KL(P, Q). A cover names
+orders 1 = a_0 < a_1 < ...; between two of them K stays below rho a (a-1) by one of two lemmas:
+
+*Chord.* K is below the chord of its bounds at both orders, and rho a (a-1) less a chord is a
+parabola with its minimum at a known place.
+*Taylor.* K(a+t) <= K(a) + K'(a) t + k t^2/2 as long as k bounds K''. K'' is a variance of the loss
+L, at most its second moment about any c: K'' <= N''/N with N(x) = sum Q e^(x(L-c)) = e^(K(x) - xc).
+N'' is convex, so largest at an end of an interval; and K lies above its tangent, so N does not fall
+below N(a) for c = K'(a).
+
+From the last order on the tail is settled: D_x is at most the largest loss, for instance.
 
 Of several mechanisms, in one scenario, rho is the supremum over the orders of the sum of D_a/a: at
-most the sum of their suprema, which bounds it from above; from below one order must do for all.
-Their K add up to one that is convex with K(1) = 0 as well, and so do K' and bounds of K'': the
-orders are covered for all of them together where the shares do not add up to the goal.
+most the sum of their suprema, where closed forms tell those; from below one order must do for all.
+Their K add up to one that is convex with K(1) = 0 as well, and so do K' and bounds of K''.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, partial
-from itertools import product
+from functools import cache
+from itertools import pairwise, product
 
 from mpmath import iv
 
@@ -41,7 +45,6 @@ from .arithmetic import (
     upper,
     value,
 )
-from .closed import WIDE, covered_by_chords
 from .deadline import check_time
 from .divergences import Listed, listings
 from .laws import Skellam
@@ -50,34 +53,29 @@ from .scenarios import Uses
 from .selection import Exponential
 from .unit import distance
 
-_ORDERS = ("2", "101/100", "3/2", "4", "16", "64")  # where a lower bound is sought
-_MOST_INTERVALS = 400
-_MOST_CHORDS = 80
-_MOST_TERMS = 1_500_000  # of all sums of one pair together
+_MOST_ORDERS = 1000  # of one cover
 _MOST_CHOICES = 8  # of pairs, one of each mechanism
 _LARGEST_ORDER = 1 << 20
 
-Parts = Sequence[tuple[Callable[[int], Listed], int]]  # a pair, listed up to an order; how often
+
+# -- from below -----------------------------------------------------------------------------------
 
 
-def rho_at_least(uses: Uses, goal: End, full: bool, search: bool) -> bool:
-    """Is rho of this scenario >= goal, by some order, the same for all mechanisms?
+def rho_at_least(uses: Uses, goal: End, order: Fraction, full: bool) -> bool:
+    """Is rho of this scenario >= goal, by this order, or 1 for the limit?
 
     Of discrete Gaussians and their sums D_a/a tends to d^2/(2 n sigma2), w(x) being bounded.
     """
     uses = [(_attained(one), count) for one, count in uses]
     limits = [count * limit for one, count in uses if (limit := _gaussian_rho(one)) is not None]
-    if len(limits) == len(uses):
-        if sum(limits) >= goal:
-            return True
-        search = False  # hardly more than this limit
-    for order in _candidates(uses, full, search):
-        share: End = Fraction(0)
-        for mechanism, count in uses:
-            share += count * _share(mechanism, order, full)
-        if share >= goal:
-            return True
-    return False
+    if len(limits) == len(uses) and sum(limits) >= goal:
+        return True
+    return share(uses, order, full) >= goal
+
+
+def share(uses: Uses, order: Fraction, full: bool) -> End:
+    """A lower bound of the sum of D_a/a; in the limit, of KL(P, Q)."""
+    return sum((count * _share(_attained(one), order, full) for one, count in uses), Fraction(0))
 
 
 def _attained(mechanism: Mechanism) -> Mechanism:
@@ -96,46 +94,14 @@ def _gaussian_rho(mechanism: Mechanism) -> Fraction | None:
     return None if law is None else law.rho_limit(mechanism.shift)
 
 
-def _is_wide(mechanism: Mechanism) -> bool:
-    """Is it left to closed bounds?"""
-    law = mechanism.law_seen
-    return isinstance(law, Skellam) and law.variance > WIDE
-
-
-def _candidates(uses: Uses, full: bool, search: bool) -> Iterator[Fraction]:
-    """Orders to look at: 1 for the limit, a few, and with `search` the best by trial."""
-    yield Fraction(1)
-    yield from map(Fraction, _ORDERS)
-    if not search:
-        return
-    low, high = -8.0, 12.0  # log2(order - 1)
-
-    def share(at: float) -> tuple[Fraction, float]:
-        order = 1 + Fraction(math.ldexp(1.0, 24) * 2.0**at // 1) / (1 << 24)
-        return order, float(sum(count * _share(one, order, full) for one, count in uses))
-
-    for _ in range(24):
-        left, right = low + (high - low) / 3, high - (high - low) / 3
-        try:
-            (one, first), (two, second) = share(left), share(right)
-        except OpenError:  # too large an order
-            high = right
-            continue
-        low, high = (left, high) if first < second else (low, right)
-        yield two if first < second else one
-
-
 def _share(mechanism: Mechanism, order: Fraction, full: bool) -> End:
-    """A lower bound of D_a/a; in the limit, of KL(P, Q)."""
     if order > 1:
-        return divergences.renyi(mechanism, order, full and not _is_wide(mechanism))[0] / order
+        return divergences.renyi(mechanism, order, False, full) / order
     if isinstance(mechanism, Continuous):
         return continuous_renyi.relative_entropy_at_least(mechanism)
     if isinstance(mechanism, Response):  # (2p - 1) log(p/(1-p)) with p = e^epsilon/(1+e^epsilon)
         return Fraction(0) if mechanism.delta else value(_response_rho(mechanism))[0]
-    if _is_wide(mechanism):
-        return Fraction(0)
-    pairs = listings(mechanism, iv.prec, None, full).attained
+    pairs = listings(mechanism, iv.prec, None, False, full)
     check_time()
     return max((value(_relative_entropy(pair))[0] for pair in pairs), default=Fraction(0))
 
@@ -159,96 +125,147 @@ def _response_rho(mechanism: Response) -> Interval:
 # -- from above -----------------------------------------------------------------------------------
 
 
-def rho_at_most(uses: Uses, goal: End, full: bool) -> bool:
+def rho_at_most(uses: Uses, goal: End, full: bool, covered: Callable[[Cover], bool]) -> bool:
     """Is rho of this scenario <= goal?"""
     if goal == INFINITY or not uses:
         return True
-    goal = Fraction(goal)
-    if curves := [(one, times) for one, times in uses if isinstance(one, Curve)]:
-        if any(one.order for one, _ in curves):
-            raise OpenError("rho of what is known at some orders only is not known")
-        left = goal - sum((times * one.bound for one, times in curves), Fraction(0))
-        others = [each for each in uses if not isinstance(each[0], Curve)]
-        return left >= 0 and rho_at_most(others, left, full)
-    if any(isinstance(one, FixedSize) for one, _ in uses):  # D is quasi-convex in both laws
-        plain = [(one.mechanism if isinstance(one, FixedSize) else one, k) for one, k in uses]
-        if not rho_at_most(plain, goal, full):
-            raise OpenError("rho of batches of a fixed size was not proved")
+    left, rest = Fraction(goal), []
+    closed = [(one, times, closed_rho(one)) for one, times in uses]
+    if sum(times * rho for _, times, rho in closed) <= left:
         return True
-    continuous = [(one, times) for one, times in uses if isinstance(one, Continuous)]
-    if len(continuous) == len(uses):
-        if not continuous_renyi.rho_at_most(continuous, goal):
-            raise OpenError("rho of continuous noise was not proved")
-        return True
-    if len(uses) == 1 and _closed_at_most(uses[0][0], goal / uses[0][1]):
-        return True
-    shares = [[_share(one, Fraction(order), full) for order in (1, 2)] for one, _ in uses]
-    for index in range(2):  # at one order, all of them
-        least = [times * share[index] for (_, times), share in zip(uses, shares, strict=True)]
-        if INFINITY in least or sum(least) > goal:
-            return False
-    if len(uses) == 1:
-        return _at_most(uses[0][0], goal / uses[0][1], full)
-    found = [Fraction(max(share)) for share in shares]
-    whole = sum((times * each for (_, times), each in zip(uses, found, strict=True)), Fraction(0))
-    if not whole:
-        raise OpenError("rho of several mechanisms does not split evenly enough")
-    split = [each * goal / whole for each in found]
-    each_its_own = list(zip((one for one, _ in uses), split, strict=True))
-    if all(_closed_at_most(one, rho) for one, rho in each_its_own):
-        return True
-    with suppress(OpenError):
-        if goal and _all_covered(uses, goal, full):
-            return True
-    if not all(_at_most(one, rho, full) for one, rho in each_its_own):
-        raise OpenError("rho of several mechanisms does not split evenly enough")
-    return True
+    for one, times, rho in closed:
+        if isinstance(one, FixedSize):  # D is quasi-convex in both laws together
+            one = one.mechanism
+        if isinstance(one, Curve | Continuous) and rho < INFINITY:
+            left -= times * Fraction(rho)
+        else:
+            rest.append((one, times))
+    if left <= 0:
+        return False
+    return all(covered(cover) for cover in _covers(rest, left, full))
 
 
-def _all_covered(uses: Uses, rho: Fraction, full: bool) -> bool:
-    """The same by covering the orders, for all uses at once and every choice of their pairs."""
-    if any(_is_wide(one) for one, _ in uses):
-        raise OpenError("rho of noise this wide is known by its Gaussian alone")
+def closed_rho(mechanism: Mechanism) -> End:
+    """An upper bound of rho, where a closed form tells it; else infinite."""
+    if isinstance(mechanism, Sampled | FixedSize):  # D is quasi-convex in both laws together
+        return closed_rho(mechanism.mechanism)
+    if isinstance(mechanism, Curve):
+        return INFINITY if mechanism.order else mechanism.bound
+    if isinstance(mechanism, Response):
+        # K(a) = log cosh(u e)/cosh(e/2), u = a - 1/2; log cosh is concave in u^2, so that
+        # K/(u^2 - 1/4) falls: its supremum is its limit at a = 1, e tanh(e/2)
+        return INFINITY if mechanism.delta else value(_response_rho(mechanism))[1]
+    if isinstance(mechanism, Continuous):
+        return 1 / (2 * mechanism.variance) if mechanism.is_gaussian else INFINITY
+    if isinstance(mechanism, Exponential):
+        return mechanism.epsilon**2 / 8
+    if not isinstance(mechanism, Additive):
+        return INFINITY
+    law, d = mechanism.law, mechanism.shift
+    if (limit := law.rho_limit(d)) is not None:
+        # Completing the square; sum_x e^(-(x-t)^2/(2 sigma2)) is largest at t = 0. Of a sum the
+        # same with w(x) besides: K(a) <= a(a-1) limit + a spread, so D_a/a <= D_b for a <= b,
+        # and D_a/a <= limit + spread/(a-1) for a >= b; with b = 1 + sqrt(spread/limit):
+        spread = law.rho_spread()
+        whole = (iv.sqrt(interval(limit)) + iv.sqrt(interval(spread))) ** 2
+        return value(whole)[1] if spread else limit
+    if isinstance(law, Skellam):
+        return distance(law, d**2) ** 2 / 2  # its Gaussian's
+    return INFINITY
+
+
+def _covers(uses: Uses, rho: Fraction, full: bool) -> Iterator[Cover]:
+    """What is to be covered: every choice of pairs, one of each mechanism."""
+    each = [_parts(one, times, full) for one, times in uses]
+    if len(uses) > 1 and math.prod(map(len, each)) > _MOST_CHOICES:
+        raise OpenError("rho of so many pairs together is not covered")
+    return (Cover(parts, rho) for parts in product(*each))
+
+
+def _parts(one: Mechanism, times: int, full: bool) -> Sequence[_Part]:
+    if isinstance(one, Continuous):
+        return [_Part(one, times, None)]
 
     @cache
-    def listed(index: int, top: int) -> Sequence[Listed]:
-        return listings(uses[index][0], iv.prec, Fraction(top), full).dominating
+    def listed(top: int) -> Sequence[Listed]:
+        return listings(one, iv.prec, Fraction(top), True, full)
 
-    def covered(choice: Sequence[int]) -> bool:
-        def part(index: int) -> Callable[[int], Listed]:
-            return lambda top: listed(index, top)[choice[index]]
+    def pair(index: int) -> Callable[[int], Listed]:
+        return lambda top: listed(top)[index]
 
-        parts = [(part(index), times) for index, (_, times) in enumerate(uses)]
-        settled = _settled(uses, [pair(2) for pair, _ in parts], rho)
-        try:
-            if covered_by_chords(partial(_k_at_most, parts), rho, settled, _MOST_CHORDS):
-                return True
-        except OpenError:
-            pass
-        return _covered(parts, settled, rho)
-
-    counts = [len(listed(index, 2)) for index in range(len(uses))]
-    if len(uses) > 1 and math.prod(counts) > _MOST_CHOICES:
-        return False
-    return all(covered(choice) for choice in product(*map(range, counts)))
+    return [_Part(one, times, pair(index)) for index in range(len(listed(2)))]
 
 
-def _settled(uses: Uses, pairs: Sequence[Listed], rho: Fraction) -> Callable[[Fraction], bool]:
-    """Does sum D_x/x <= rho hold for all orders x from this one on?"""
-    one, times = uses[0]
-    alone = len(uses) == 1 and not pairs[0].reduced
-    if alone and isinstance(one, Additive) and isinstance(one.law, Skellam):
-        return partial(_skellam_tail, one.law, one.shift, rho=rho / times)
-    tails = [_tail_share(one, pair) for (one, _), pair in zip(uses, pairs, strict=True)]
+@dataclass(frozen=True)
+class _Part:
+    """A mechanism, so many times; listed: its pair, up to an order; None of continuous noise."""
 
-    def settled(order: Fraction) -> bool:
-        shares = [times * tail(order) for (_, times), tail in zip(uses, tails, strict=True)]
-        return INFINITY not in shares and sum(shares) <= rho
+    one: Mechanism
+    times: int
+    listed: Callable[[int], Listed] | None
 
-    return settled
+    def at(self, order: Fraction) -> _At | Interval:
+        """K at this order, or a bound of it, where K'' is not known."""
+        if self.listed is not None:
+            pair = self.listed(2 << math.ceil(order).bit_length())
+            if pair.is_complete and pair.far is not None and not pair.slack:
+                return _At(pair, order)
+            if order == 1:
+                return iv.mpf(0)
+            if (high := pair.power_sum(order)[1]) is None:
+                raise OpenError("not all outcomes are known well enough")
+            return log(at_least(high, 1))
+        found = divergences.renyi(self.one, order, True, True) if order > 1 else Fraction(0)
+        return interval((order - 1) * Fraction(found))
+
+    def tail(self) -> Callable[[Fraction], End]:
+        """Bound D_x/x for all orders x from one on."""
+        if self.listed is None:
+            largest = divergences.pure(self.one, True, True)
+            return lambda order: largest / order
+        return tail_share(self.one, self.listed(2))
 
 
-def _tail_share(mechanism: Mechanism, pair: Listed) -> Callable[[Fraction], End]:
+class Cover:
+    """That K of all parts together stays below rho a (a-1), from one order to the next."""
+
+    def __init__(self, parts: Sequence[_Part], rho: Fraction) -> None:
+        self._parts, self._rho, self._sums = parts, rho, 0
+        self._at = cache(self._found)
+        self._tails = cache(lambda: [(part.tail(), part.times) for part in parts])
+
+    def along(self, orders: Sequence[Fraction]) -> bool:
+        """Is all of it covered by these orders?"""
+        steps = all(self.holds(a, b) for a, b in pairwise(orders))
+        return steps and orders[0] == 1 and self.is_settled(orders[-1])
+
+    def holds(self, order: Fraction, after: Fraction) -> bool:
+        """Between these two?"""
+        if not 1 <= order < after <= _LARGEST_ORDER:
+            return False
+        left, right = self._at(order), self._at(after)
+        return _by_chord(left, right, self._rho) or _by_taylor(left, right, self._rho)
+
+    def is_settled(self, order: Fraction) -> bool:
+        """And for all orders from this one on?"""
+        if order <= 1:
+            return False
+        first = self._parts[0]
+        if len(self._parts) == 1 and isinstance(first.one, Additive) and first.listed is not None:
+            law, shift = first.one.law, first.one.shift
+            if isinstance(law, Skellam) and not first.listed(2).reduced:
+                return _skellam_tail(law, shift, order, self._rho / first.times)
+        shares = [times * tail(order) for tail, times in self._tails()]
+        return INFINITY not in shares and sum(shares) <= self._rho
+
+    def _found(self, order: Fraction) -> _Together:
+        self._sums += 1
+        if self._sums > _MOST_ORDERS:
+            raise OpenError("covering all orders takes too many sums")
+        return _Together(self._parts, order)
+
+
+def tail_share(mechanism: Mechanism, pair: Listed) -> Callable[[Fraction], End]:
     """Bound D_x/x for all orders x from this one on."""
     largest = pair.pure()[1]  # D_x <= sup L
     law = mechanism.law if isinstance(mechanism, Additive) else None
@@ -257,56 +274,6 @@ def _tail_share(mechanism: Mechanism, pair: Listed) -> Callable[[Fraction], End]
         spread = law.rho_spread()
         return lambda order: min(limit + spread / (order - 1), largest / order)
     return lambda order: largest / order
-
-
-def _closed_at_most(mechanism: Mechanism, rho: Fraction) -> bool:
-    """The same, where a closed form tells; False says nothing."""
-    if isinstance(mechanism, Response):
-        # K(a) = log cosh(u e)/cosh(e/2), u = a - 1/2; log cosh is concave in u^2, so that
-        # K/(u^2 - 1/4) falls: its supremum is its limit at a = 1, e tanh(e/2)
-        return not mechanism.delta and value(_response_rho(mechanism))[1] <= rho
-    if isinstance(mechanism, Continuous):
-        return continuous_renyi.rho_at_most([(mechanism, 1)], rho)
-    if isinstance(mechanism, Exponential):
-        return mechanism.epsilon**2 / 8 <= rho
-    if isinstance(mechanism, Sampled):  # D is quasi-convex in both laws together
-        return _closed_at_most(mechanism.mechanism, rho)
-    if not isinstance(mechanism, Additive) or not rho:
-        return False
-    law, d = mechanism.law, mechanism.shift
-    if (rho0 := law.rho_limit(d)) is not None:
-        # Completing the square; sum_x e^(-(x-t)^2/(2 sigma2)) is largest at t = 0. Of a sum the
-        # same with w(x) besides: K(a) <= a(a-1) rho0 + a spread, so D_a/a <= D_b for a <= b,
-        # and D_a/a <= rho0 + spread/(a-1) for a >= b; with b = 1 + sqrt(spread/rho0):
-        spread = law.rho_spread()
-        whole = (iv.sqrt(interval(rho0)) + iv.sqrt(interval(spread))) ** 2
-        if (value(whole)[1] if spread else rho0) <= rho:
-            return True
-    if isinstance(law, Skellam):
-        with suppress(OpenError):
-            return distance(law, d**2) ** 2 / 2 <= rho  # its Gaussian's
-    return False
-
-
-def _at_most(mechanism: Mechanism, rho: Fraction, full: bool) -> bool:
-    if (closed := _closed_at_most(mechanism, rho)) or isinstance(mechanism, Response):
-        return closed
-    if not rho:
-        raise OpenError("rho = 0 was not proved")
-    return _all_covered([(mechanism, 1)], rho, full)
-
-
-def _k_at_most(parts: Parts, order: Fraction) -> Fraction:
-    """Bound K of all parts together at this order."""
-    if order > _LARGEST_ORDER:
-        raise OpenError("the order is too large")
-    whole = Fraction(0)
-    for listed, times in parts:
-        high = listed(2 << math.ceil(order).bit_length()).power_sum(order)[1]
-        if high is None:
-            raise OpenError("not all outcomes are known well enough")
-        whole += times * Fraction(value(log(at_least(high, 1)))[1])
-    return whole
 
 
 def _skellam_tail(law: Skellam, shift: int, order: Fraction, rho: Fraction) -> bool:
@@ -346,37 +313,6 @@ def _skellam_tail(law: Skellam, shift: int, order: Fraction, rho: Fraction) -> b
     return certainly(left <= interval(rho))
 
 
-def _covered(parts: Parts, settled: Callable[[Fraction], bool], rho: Fraction) -> bool:
-    """Go from order 1 upward, by the longest intervals that can be proved."""
-
-    terms = 0
-
-    @cache
-    def at(order: Fraction) -> _Together:
-        nonlocal terms
-        pairs = [listed(2 << math.ceil(order).bit_length()) for listed, _ in parts]
-        terms += sum(len(pair.p) for pair in pairs)
-        if terms > _MOST_TERMS:
-            raise OpenError("covering all orders takes too many sums")
-        return _Together(
-            order, [(_At(pair, order), n) for pair, (_, n) in zip(pairs, parts, strict=True)]
-        )
-
-    order, width = Fraction(1), Fraction(1, 8)
-    for _ in range(_MOST_INTERVALS):
-        if order > 1 and settled(order):
-            return True
-        if order > _LARGEST_ORDER or width < Fraction(1, 1 << 20):
-            break
-        if at(order).exceeds(rho):
-            return False
-        if _stays_below(at(order), at(order + width), rho):
-            order, width = order + width, 2 * width
-        else:
-            width /= 2
-    raise OpenError("the orders could not be covered")
-
-
 class _At:
     """K and K' at an order, and the second moment of the loss about any c, unnormalised."""
 
@@ -404,16 +340,19 @@ class _At:
 
 
 class _Together:
-    """The same of all parts: their K add up, and so do its derivatives."""
+    """All parts at one order: their K add up, and so do its derivatives, where all are known."""
 
-    def __init__(self, order: Fraction, parts: Sequence[tuple[_At, int]]) -> None:
-        self.order, self.parts = order, parts
-        self.k = total(times * at.k for at, times in parts)
-        self.slope = total(times * at.slope for at, times in parts)
+    def __init__(self, parts: Sequence[_Part], order: Fraction) -> None:
+        self.order, self.parts = order, [(part.at(order), part.times) for part in parts]
+        self.highest = Fraction(0)  # K from above
+        for at, times in self.parts:
+            high = at.k if isinstance(at, _At) else at
+            self.highest += times * Fraction(value(high)[1])
 
-    def exceeds(self, rho: Fraction) -> bool:
-        """Is D_a/a > rho?"""
-        return certainly(self.k > interval(rho * self.order * (self.order - 1)))
+    @property
+    def bent(self) -> list[tuple[_At, int]]:
+        """Those of which K'' is bounded."""
+        return [(at, times) for at, times in self.parts if isinstance(at, _At)]
 
 
 def _up_to(bound: Interval) -> Interval:
@@ -429,13 +368,25 @@ def _bend(left: _At, right: _At) -> Interval:
     return upper((one if certainly(one >= two) else two) / exp(lower(least)))
 
 
-def _stays_below(left: _Together, right: _Together, rho: Fraction) -> bool:
+def _by_chord(left: _Together, right: _Together, rho: Fraction) -> bool:
+    a, b, here, there = left.order, right.order, left.highest, right.highest
+    if there > rho * b * (b - 1):
+        return False
+    slope = (there - here) / (b - a)
+    lowest = min(max((1 + slope / rho) / 2, a), b)
+    return rho * lowest * (lowest - 1) >= here + slope * (lowest - a)
+
+
+def _by_taylor(left: _Together, right: _Together, rho: Fraction) -> bool:
+    if len(left.bent) < len(left.parts):
+        return False
     a, width = left.order, interval(right.order - left.order)
-    both = zip(left.parts, right.parts, strict=True)
+    both = zip(left.bent, right.bent, strict=True)
     bend = upper(total(times * _bend(one, two) for (one, times), (two, _) in both))
-    level, bound = left.order * (left.order - 1), interval(rho)
-    g0 = lower(bound * interval(level) - left.k)
-    g1 = lower(bound * interval(2 * a - 1) - left.slope)
+    level, bound = a * (a - 1), interval(rho)
+    g0 = lower(bound * interval(level) - total(times * at.k for at, times in left.bent))
+    slope = total(times * at.slope for at, times in left.bent)
+    g1 = lower(bound * interval(2 * a - 1) - slope)
     g2 = lower(bound - bend / 2)
     # g0 + g1 t + g2 t^2 >= 0 on [0, width]: at its ends, and at its vertex where that may be inside
     if not certainly(g0 >= 0) or not certainly(g0 + g1 * width + g2 * width**2 >= 0):

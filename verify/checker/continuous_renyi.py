@@ -17,13 +17,12 @@ which is the same integral. What is convex lies below its chords and above its t
 trapezoidal rule is too large, the midpoint rule too small.
 
 *rho.* Of Gaussians D_a <= a/2t^2, sampled or not (D_a is quasi-convex); with the user removed
-r^p >= q^a e^(au), so that D_a/a tends to 1/2t^2. Of Laplace noise the orders are covered by chords.
+r^p >= q^a e^(au), so that D_a/a tends to 1/2t^2. Of Laplace noise the orders are covered.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -46,13 +45,10 @@ from .arithmetic import (
     upper,
     value,
 )
-from .closed import covered_by_chords
-from .continuous import pure
 from .mechanisms import Continuous, FixedSize
 
 _CELLS = 2000
 _MOST_NODES = 100_000
-_MOST_CHORDS = 200
 
 
 def renyi(one: Continuous, order: Fraction) -> Enclosure:
@@ -84,22 +80,6 @@ def of_batches(batches: FixedSize, order: Fraction) -> Enclosure:
     whole = total(exp(above * interval(Fraction(each))) for each in both) - 1
     most = Fraction(value(log(whole))[1]) / (order - 1)
     return low, min(most, renyi(batches.mechanism, order)[1])
-
-
-def rho_at_most(uses: Sequence[tuple[Continuous, int]], rho: Fraction) -> bool:
-    """Is D_a <= rho a proved, of all of them together and for all orders?"""
-    gaussian = [times / (2 * one.variance) for one, times in uses if one.is_gaussian]
-    left = rho - sum(gaussian, Fraction(0))
-    others = [(one, times) for one, times in uses if not one.is_gaussian]
-    if not others or left <= 0:
-        return left >= 0 and not others
-    largest = sum((times * Fraction(pure(one)[1]) for one, times in others), Fraction(0))
-
-    def k(order: Fraction) -> Fraction:
-        each = (times * Fraction(renyi(one, order)[1]) for one, times in others)
-        return (order - 1) * sum(each, Fraction(0))
-
-    return covered_by_chords(k, left, lambda order: largest <= left * order, _MOST_CHORDS)
 
 
 def relative_entropy_at_least(one: Continuous) -> End:

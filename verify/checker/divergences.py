@@ -219,56 +219,45 @@ def larger(a: Interval, b: Interval) -> Interval:
 # -- which pairs ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """Some pairs that neighbours attain, and some that dominate all neighbours together."""
-
-    attained: Sequence[Listed]
-    dominating: Sequence[Listed]
-
-    def measure(self, how: Callable[[Listed], Enclosure]) -> Enclosure:
-        """Between the largest attained and the largest that dominates."""
-        found = {id(pair): how(pair) for pair in (*self.attained, *self.dominating)}
-        low = max((found[id(pair)][0] for pair in self.attained), default=Fraction(0))
-        high = max((found[id(pair)][1] for pair in self.dominating), default=Fraction(0))
-        return low, high
-
-
 def listings(
-    mechanism: Mechanism, bits: float, order: Fraction | None = None, full: bool = True
-) -> Pairs:
-    """The pairs with what is left out below about 2^-bits; order: of the Rényi sum as well.
+    mechanism: Mechanism, bits: float, order: Fraction | None, above: bool, full: bool
+) -> Sequence[Listed]:
+    """Pairs that dominate all neighbours together (above), or some that neighbours attain.
 
-    Reduced mod m every shift d = 1, ..., shift counts. Without `full` only one of them is listed,
-    and the law without the reduction, of which the rest is post-processing, dominates.
+    What is left out is below about 2^-bits; order: of the Rényi sum as well. Reduced mod m every
+    shift d = 1, ..., shift counts. Without `full` only the largest is listed, and above the law
+    without the reduction, of which the rest is post-processing; wide laws are not listed at all.
     """
     if isinstance(mechanism, Response):
-        response = [_response(mechanism)]
-        return Pairs(response, response)
+        return [_response(mechanism)]
     if isinstance(mechanism, Sampled):
-        return _sampled(mechanism, listings(mechanism.mechanism, bits, order, full))
+        # Every pair, mixed: (1-q) Q + q P against Q, or (with Q first) Q against (1-q) Q + q P.
+        # What dominates a pair dominates it sampled, post-processing passing through mixtures.
+        rate, through = interval(mechanism.rate), _mixture_last
+        if mechanism.removing:
+            through = _mixture_first
+        plain = listings(mechanism.mechanism, bits, order, above, full)
+        return [through(one, rate) for one in plain]
     if isinstance(mechanism, FixedSize):
-        throughout = listings(mechanism.attained, bits, order, full)
-        return Pairs(throughout.attained, [two_way(one) for one in throughout.dominating])
+        found = listings(mechanism.attained, bits, order, above, full)
+        return [two_way(one) for one in found] if above else found
     if isinstance(mechanism, TwoLaws):
-        one = [as_listed(mechanism.p, mechanism.q, mechanism.slack)]
-        return Pairs(one, one)
+        return [as_listed(mechanism.p, mechanism.q, mechanism.slack)]
     if isinstance(mechanism, Finite):
-        found = mechanism.attained(), mechanism.dominating()
-        return Pairs(*([_of(one, mechanism.removing) for one in side] for side in found))
+        side = mechanism.dominating() if above else mechanism.attained()
+        return [_of(one, mechanism.removing) for one in side]
     if isinstance(mechanism, Key):
         either = [alone(mechanism)]
         if isinstance(mechanism.noise, Additive):
-            either += listings(mechanism.among_others, bits, order, full).attained
-        return Pairs(either, either)
+            either += listings(mechanism.among_others, bits, order, above, full)
+        return either
     if not isinstance(mechanism, Additive):
         raise OpenError("outcomes of continuous noise and of vectors cannot be listed")
     law, shift, modulus = mechanism.law, mechanism.shift, mechanism.modulus
     if isinstance(law, FiniteLaw):
         return _finite(law, shift, modulus)
-    if modulus is None:
-        pairs = _plain(law, shift, bits, order)
-        return Pairs(pairs, pairs)
+    if modulus is None or (above and not full):
+        return _plain(law, shift, bits, order)
     if shift > FARTHEST and full:
         raise OpenError("too many shifts to list")
     shifts: Sequence[int] = range(shift, 0, -1)
@@ -280,22 +269,7 @@ def listings(
         raise OpenError("too many outcomes and shifts to list")
     folded = _folded(pmf, modulus)
     outside = 2 * pmf.beyond
-    wrapped = [_wrapped(folded, outside, shift, modulus) for shift in shifts]
-    return Pairs(wrapped, wrapped if full else _plain(law, shift, bits, order))
-
-
-def _sampled(mechanism: Sampled, plain: Pairs) -> Pairs:
-    """Every pair, mixed: (1-q) Q + q P against Q, or (with Q first) Q against (1-q) Q + q P.
-
-    What dominates a pair dominates it sampled, post-processing passing through mixtures.
-    """
-    rate = interval(mechanism.rate)
-    through = _mixture_first if mechanism.removing else _mixture_last
-    known = {id(one): through(one, rate) for one in (*plain.attained, *plain.dominating)}
-    attained, dominating = (
-        [known[id(one)] for one in side] for side in (plain.attained, plain.dominating)
-    )
-    return Pairs(attained, dominating)
+    return [_wrapped(folded, outside, shift, modulus) for shift in shifts]
 
 
 def alone(key: Key) -> Listed:
@@ -419,7 +393,7 @@ def _response(mechanism: Response) -> Listed:
     return Listed(p, p[::-1], zero, zero, _nothing)
 
 
-def _finite(law: FiniteLaw, shift: int, modulus: int | None) -> Pairs:
+def _finite(law: FiniteLaw, shift: int, modulus: int | None) -> list[Listed]:
     def seen(moved: int) -> dict[int, Fraction]:
         places = (x + moved if modulus is None else (x + moved) % modulus for x in law.outcomes)
         return gathered(zip(places, law.masses, strict=True))
@@ -433,7 +407,7 @@ def _finite(law: FiniteLaw, shift: int, modulus: int | None) -> Pairs:
         every = sorted(p.keys() | q.keys())
         a, b = ([side.get(x, Fraction(0)) for x in every] for side in (p, q))
         pairs += [as_listed(a, b), as_listed(b, a)]
-    return Pairs(pairs, pairs)
+    return pairs
 
 
 def _plain(
@@ -536,76 +510,79 @@ def _wrapped(folded: dict[int, Interval], outside: Interval, shift: int, modulus
 # -- of one use -----------------------------------------------------------------------------------
 
 
-def pure(mechanism: Mechanism, full: bool) -> Enclosure:
-    """The least epsilon of (epsilon, 0)-DP."""
+def _largest(pairs: Sequence[Listed], how: Callable[[Listed], Enclosure], above: bool) -> End:
+    return max((how(pair)[above] for pair in pairs), default=Fraction(0))
+
+
+def pure(mechanism: Mechanism, above: bool, full: bool) -> End:
+    """The least epsilon of (epsilon, 0)-DP, from above or from below."""
     if isinstance(mechanism, Continuous):
-        return continuous.pure(mechanism)
+        return continuous.pure(mechanism)[above]
     if isinstance(mechanism, Sampled):
-        found = pure(mechanism.mechanism, full)
-        return sampled_loss(found, interval(mechanism.rate), mechanism.removing)
+        found = pure(mechanism.mechanism, above, full)
+        rate = interval(mechanism.rate)
+        return sampled_loss((found, found), rate, mechanism.removing)[above]
     if isinstance(mechanism, Curve):
-        return Fraction(0), INFINITY
+        return INFINITY if above else Fraction(0)
     if isinstance(mechanism, Finite) and mechanism.as_pure is not None:
-        return pure(mechanism.as_pure, full)
+        return pure(mechanism.as_pure, above, full)
     if isinstance(mechanism, FixedSize):
-        return pure(mechanism.attained, full)
+        return pure(mechanism.attained, above, full)
     if isinstance(mechanism, Key) and isinstance(mechanism.noise, Continuous):
-        return alone(mechanism).pure()
+        return alone(mechanism).pure()[above]
     if isinstance(mechanism, Response):
-        return (INFINITY, INFINITY) if mechanism.delta else (mechanism.epsilon,) * 2
+        return INFINITY if mechanism.delta else mechanism.epsilon
     if mechanism.law_seen is not None and mechanism.law_seen.ends:
-        return INFINITY, INFINITY
+        return INFINITY
     if isinstance(mechanism, Additive) and isinstance(mechanism.law, SymmetricLaw):
         law, d, m = mechanism.law, mechanism.shift, mechanism.modulus
         if m is None:
-            return law.largest_loss(d)
+            return law.largest_loss(d)[above]
         if isinstance(law, DiscreteLaplace):
-            return law.wrapped_loss(d, m)
+            return law.wrapped_loss(d, m)[above]
         if isinstance(law, PolyaDifference) and law.shape < 1 and not full:
-            return law.wrapped_loss(d, m)
-    pairs = listings(mechanism, iv.prec)
-    return pairs.measure(Listed.pure)
+            return law.wrapped_loss(d, m)[above]
+    return _largest(listings(mechanism, iv.prec, None, above, True), Listed.pure, above)
 
 
-def renyi(mechanism: Mechanism, order: Fraction, full: bool) -> Enclosure:
+def renyi(mechanism: Mechanism, order: Fraction, above: bool, full: bool) -> End:
     """The Rényi divergence of this order."""
     if isinstance(mechanism, Continuous):
-        return continuous_renyi.renyi(mechanism, order)
+        return continuous_renyi.renyi(mechanism, order)[above]
     if isinstance(mechanism, Curve):
-        return Fraction(0), mechanism.at(order)
+        return mechanism.at(order) if above else Fraction(0)
     if isinstance(mechanism, FixedSize) and isinstance(mechanism.mechanism, Continuous):
-        return continuous_renyi.of_batches(mechanism, order)
+        return continuous_renyi.of_batches(mechanism, order)[above]
     if isinstance(mechanism, Response):
         if mechanism.delta:
-            return INFINITY, INFINITY
-        e = interval(mechanism.epsilon)
-        a = interval(order)
+            return INFINITY
+        e, a = interval(mechanism.epsilon), interval(order)
         both = (exp(a * e) + exp((1 - a) * e)) / (1 + exp(e))
-        low, high = value(log(at_least(both, 1)))
-        return low / (order - 1), high / (order - 1)
+        return value(log(at_least(both, 1)))[above] / (order - 1)
     if (law := mechanism.law_seen) is not None:
         if law.ends:  # its least outcome under P is none under Q
-            return INFINITY, INFINITY
+            return INFINITY
         if (known := law.renyi(mechanism.shift, order)) is not None:
-            return known, known
-        if not full and (closed := law.wide_renyi(mechanism.shift, order)) is not None:
-            if closed[1] < INFINITY:
-                return closed
-            return closed[0], order * distance(law, mechanism.shift**2) ** 2 / 2  # its Gaussian's
-    low, high = listings(mechanism, iv.prec, order, full).measure(lambda pair: pair.renyi(order))
-    if isinstance(mechanism, FixedSize):  # D is quasi-convex in both laws together
-        high = min(high, renyi(mechanism.mechanism, order, full)[1])
-    return low, high
+            return known
+        if law.is_wide and not full:
+            if above:  # its Gaussian's
+                return order * distance(law, mechanism.shift**2) ** 2 / 2
+            return law.renyi_at_least(mechanism.shift, order)
+    pairs = listings(mechanism, iv.prec, order, above, full)
+    found = _largest(pairs, lambda pair: pair.renyi(order), above)
+    if above and isinstance(mechanism, FixedSize):  # D is quasi-convex in both laws together
+        return min(found, renyi(mechanism.mechanism, order, True, full))
+    return found
 
 
-def delta(mechanism: Mechanism, level: End, bits: float, full: bool) -> Enclosure:
+def delta(mechanism: Mechanism, level: End, bits: float, above: bool, full: bool) -> End:
     """The least delta of (level, delta)-DP, up to about 2^-bits."""
     if isinstance(mechanism, Response):
         e, d = mechanism.epsilon, mechanism.delta
         if level >= e:
-            return d, d
+            return d
         odds = exp(interval(e))
-        return value(
-            interval(d) + interval(1 - d) * (odds - exp(interval(Fraction(level)))) / (1 + odds)
-        )
-    return listings(mechanism, bits, None, full).measure(lambda pair: pair.delta(level))
+        more = interval(1 - d) * (odds - exp(interval(Fraction(level)))) / (1 + odds)
+        return value(interval(d) + more)[above]
+    pairs = listings(mechanism, bits, None, above, full)
+    return _largest(pairs, lambda pair: pair.delta(level), above)

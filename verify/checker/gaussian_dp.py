@@ -6,7 +6,8 @@ told of that user. A reduction mod m is post-processing. Products of such pairs 
 sqrt(sum of mu_i^2).
 
 *From below*: that of one use, as the others may be ignored; all of Gaussian noise; and, since
-Rényi divergences are at most a mu^2/2 (post-processing), those of order 2. Sampling
+Rényi divergences are at most a mu^2/2 (post-processing), those of an order, 2 if the hints name
+none. Sampling
 does not lower that: the mixture is at least rate times P, and of a fixed factor nothing is left in
 the limit of tests of low level.
 
@@ -58,36 +59,38 @@ from .scenarios import Uses
 _FARTHEST_SHIFT = 64
 
 
-def gaussian_mu(uses: Uses) -> Enclosure:
-    """Enclose mu of all of these uses together."""
-    each = [(_mu(mechanism), times, mechanism) for mechanism, times in uses]
-    least = max(low for (low, _), _, _ in each)
-    if least == INFINITY:
-        return INFINITY, INFINITY
-    squares = sum(
-        (times * _square(mechanism, high) for (_, high), times, mechanism in each), Fraction(0)
-    )
-    if len(uses) == uses[0][1] == 1 and least:
-        return each[0][0]
-    if least**2 < squares:
-        least = max(least, root_below(2 * _share(uses)))
-    gaussian = all(isinstance(one, Continuous) and one.is_gaussian for _, _, one in each)
-    low, high = root_below(squares), root_above(squares)
-    return (low if gaussian else least), high
+def gaussian_mu(uses: Uses, above: bool, order: Fraction) -> End:
+    """mu of all of these uses together, from above or below, there by this order as well."""
+    if not uses:
+        return Fraction(0)
+    if above or all(isinstance(one, Continuous) and one.is_gaussian for one, _ in uses):
+        squares: End = Fraction(0)
+        for one, times in uses:
+            high = _square(one)
+            squares = INFINITY if INFINITY in (high, squares) else squares + times * high
+        if squares == INFINITY:
+            return INFINITY
+        return (root_above if above else root_below)(Fraction(squares))
+    least: End = Fraction(0)
+    for one, _ in uses:
+        with suppress(OpenError):
+            least = max(least, _mu(one)[0])
+    if least == INFINITY or (least and len(uses) == uses[0][1] == 1):
+        return least
+    with suppress(OpenError):
+        found = [(times, renyi(one, order, False, False)) for one, times in uses]
+        if any(spent == INFINITY for _, spent in found):
+            return INFINITY
+        whole = sum((times * Fraction(spent) for times, spent in found), Fraction(0))
+        least = max(least, root_below(2 * whole / order))
+    return least
 
 
-def _square(mechanism: Mechanism, high: End) -> Fraction:
+def _square(mechanism: Mechanism) -> End:
     if isinstance(mechanism, Continuous) and mechanism.is_gaussian:
         return 1 / mechanism.variance
-    return Fraction(high) ** 2
-
-
-def _share(uses: Uses) -> Fraction:
-    """A lower bound of D_a/a of all of them, a = 2; 0 where it is not known."""
-    with suppress(OpenError):
-        found = (times * renyi(one, Fraction(2), full=False)[0] for one, times in uses)
-        return Fraction(sum(found)) / 2
-    return Fraction(0)
+    high = _mu(mechanism)[1]
+    return INFINITY if high == INFINITY else Fraction(high) ** 2
 
 
 @singledispatch
@@ -124,10 +127,9 @@ def _(one: Sampled | FixedSize) -> Enclosure:
 @_mu.register(Finite)
 @_mu.register(Key)
 def _(one: Finite | Key) -> Enclosure:
-    low, high = pure(one, full=True)
-    if low == INFINITY:  # what has P > 0 = Q
+    if pure(one, False, True) == INFINITY:  # what has P > 0 = Q
         return INFINITY, INFINITY
-    return Fraction(0), _mu(Response(Fraction(high), Fraction(0)))[1]
+    return Fraction(0), _mu(Response(Fraction(pure(one, True, True)), Fraction(0)))[1]
 
 
 @_mu.register

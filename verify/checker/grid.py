@@ -20,9 +20,19 @@ from functools import lru_cache
 
 from mpmath import iv
 
-from .arithmetic import INFINITY, End, Interval, ceiling, exp, floor, interval, repeated, value
+from .arithmetic import (
+    INFINITY,
+    End,
+    Interval,
+    ceiling,
+    convolve,
+    exp,
+    floor,
+    interval,
+    repeated,
+    value,
+)
 from .deadline import check_time
-from .laws import convolve
 
 MOST_POINTS = 40_000
 _LONGEST = 12_000_000  # bits of a polynomial that is multiplied
@@ -172,8 +182,3 @@ class Sum:
         p, q = (sum(column[start:]) for column in self.columns)
         least = (iv.mpf(p + self.infinite) - odds * q) * unit
         return max(Fraction(value(least - spare * (1 + odds))[0]), Fraction(0))
-
-
-def nothing(columns: int, bits: int) -> Sum:
-    """The sum of no losses."""
-    return Sum(0, ([1 << bits],) * columns, 0)

@@ -4,23 +4,20 @@ rho-zCDP: D_a <= rho a at every order; or D_b <= epsilon at the orders b up to o
 uses, whatever else is used. Of (epsilon, delta) from above: with x = e^(L - epsilon), (1 - 1/x)^+
 <= c x^(a-1), c the largest of x^(1-a) (1 - 1/x), at x = a/(a-1), so that delta(epsilon) <=
     e^((a-1) (D_a - epsilon)) (1 - 1/a)^(a-1)/a
-for every a > 1 (Canonne, Kamath, Steinke 2020). From below: N(mu, 1) against N(0, 1), D_a = a
-mu^2/2, has the guarantee. Pure, approximate and Gaussian DP are mechanisms of their own: randomized
-response, and Gaussian noise.
+for every a > 1, of which the hints name one (Canonne, Kamath, Steinke 2020). From below: N(mu, 1)
+against N(0, 1), D_a = a mu^2/2, has the guarantee. Pure, approximate and Gaussian DP are mechanisms
+of their own: randomized response, and Gaussian noise.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from .arithmetic import INFINITY, End, exp, interval, log, value
 from .mechanisms import NEIGHBOURS, Continuous, Curve, Family, Parts
 from .shape import number, number_text, read_choice, read_fields, read_number
-
-_TRIED = 24
 
 
 @dataclass(frozen=True)
@@ -56,25 +53,11 @@ def read_guarantee(data: object) -> Guaranteed:
     return Guaranteed(Curve(bound, order), read_choice(fields, "neighbours", NEIGHBOURS))
 
 
-def delta_at_most(level: End, renyi: Callable[[Fraction], End], most: Fraction) -> End:
-    """From these divergences, at orders up to `most`: the best is looked for by thirds."""
-    if level == INFINITY:
+def delta_at_most(level: End, renyi: End, order: Fraction) -> End:
+    """From the Rényi divergence of this order."""
+    if INFINITY in (level, renyi) or renyi > level + 40:
         return Fraction(1)
-    top = math.log2(float(most - 1))
-    low, high, best = -8.0, top, Fraction(1)
-
-    def found(at: float) -> Fraction:
-        a = most if at >= top else min(1 + Fraction(math.floor(2.0 ** (at + 20)), 1 << 20), most)
-        spent = renyi(a)
-        if spent == INFINITY or spent > level + 40:
-            return Fraction(1)
-        nats = (a - 1) * (Fraction(spent) - Fraction(level))
-        whole = exp(interval(nats) + interval(a - 1) * log(interval(1 - 1 / a))) / interval(a)
-        return Fraction(value(whole)[1])
-
-    for _ in range(_TRIED):
-        left, right = low + (high - low) / 3, high - (high - low) / 3
-        one, two = found(left), found(right)
-        best = min(best, one, two)
-        low, high = (low, right) if one < two else (left, high)
-    return min(best, found(top))
+    a = interval(order)
+    nats = interval((order - 1) * (Fraction(renyi) - Fraction(level)))
+    whole = exp(nats + (a - 1) * log(interval(1 - 1 / order))) / a
+    return min(Fraction(value(whole)[1]), Fraction(1))

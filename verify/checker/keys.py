@@ -193,18 +193,14 @@ class Thresholded(Family):
 class Optimal(Family):
     """The names of so many keys by the optimal rule, each key of this epsilon and delta."""
 
+    words = "the names of keys by the optimal rule"
+
     epsilon: Fraction
     delta: Fraction
     keys: int
 
     neighbours = "add-remove"
     has_a_side = True
-
-    def described(self) -> str:
-        return (
-            f"the names of keys by the optimal rule, a user in {self.keys:,} of them, each of "
-            f"epsilon {number_text(self.epsilon)} and delta {number_text(self.delta)}"
-        )
 
     def above(self) -> Sequence[Parts]:
         return [((Response(self.epsilon, self.delta), self.keys),), *self.below()]

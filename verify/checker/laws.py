@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact
 from fractions import Fraction
 from functools import partial
 
@@ -22,6 +21,7 @@ from .arithmetic import (
     OpenError,
     ceiling,
     certainly,
+    convolve,
     exp,
     floor,
     hull,
@@ -34,16 +34,15 @@ from .arithmetic import (
     value,
 )
 from .binomial import Binomial, read_chance
-from .closed import WIDE, dual_rest, gaussian_sum_renyi, skellam_renyi_at_least
 from .deadline import check_time
 from .noise import Lattice, Noise
 from .pmf import FARTHEST, Pmf, geometric
 from .shape import held, masses, number, one_of, outcomes, plainly, read_whole, whole
 
 _SMOOTH = Fraction(1, 10**9)  # w is constant up to this
+_WIDE = 200_000  # variances above which a law need not be listed
 _LONGEST_RECURRENCE = 600_000
 _LONGEST = 6_000_000  # bits of a polynomial that is multiplied
-_LONGEST_COEFFICIENT = 14_000  # Python writes no integers of 4,301 digits
 
 
 class SymmetricLaw(Noise):
@@ -215,10 +214,20 @@ class Skellam(RatioLaw):
 
     variance: Fraction
 
-    def wide_renyi(self, shift: int, order: Fraction) -> Enclosure | None:
-        if self.variance <= WIDE:
-            return None
-        return skellam_renyi_at_least(self.variance, shift, order), INFINITY
+    @property
+    def is_wide(self) -> bool:
+        return self.variance > _WIDE
+
+    def renyi_at_least(self, shift: int, order: Fraction) -> Fraction:
+        """Hölder: for any c, with u = a - 1,
+            log E_P e^(-u c X) <= (u/a) log sum P^a Q^(1-a) + (u/a) log E_Q e^(-a c X),
+        and log E_P e^(tX) = v (cosh t - 1). With c = d/v
+            D_a >= (a/u) v (cosh(u c) - 1) + a c d - v (cosh(a c) - 1).
+        """
+        c, u, a = interval(shift / self.variance), interval(order - 1), interval(order)
+        v = interval(self.variance)
+        least = a / u * v * _cosh_less_1(u * c) + a * c * shift - v * _cosh_less_1(a * c)
+        return max(Fraction(value(least)[0]), Fraction(0))
 
     def summed(self, count: int) -> Law | None:
         return Skellam(count * self.variance)
@@ -388,10 +397,24 @@ class DiscreteGaussianSum(SymmetricLaw):
             exp(interval((order * (order - 1) * squares - Fraction(room) ** 2 / n) / (2 * s2)))
         )
 
-    def wide_renyi(self, shift: int, order: Fraction) -> Enclosure | None:
-        if self.count * self.sigma2 <= WIDE:
-            return None
-        return gaussian_sum_renyi(self.count, self.sigma2, shift, order)
+    @property
+    def is_wide(self) -> bool:
+        return self.count * self.sigma2 > _WIDE
+
+    def renyi_at_least(self, shift: int, order: Fraction) -> Fraction:
+        """p(x) = const e^(-x^2/2v) w(x), v = n sigma2, |w - 1| <= T (`dual_rest`).
+
+        Against p0 = N_Z(0, v), whose divergence of order a is a d^2/2v + log(theta(a d)/theta(0))/
+        (a-1), log p/p0 is within g = log((1+T)/(1-T)) of 0, so that log sum P^a Q^(1-a) moves by at
+        most (2a - 1) g. theta(t) = sum_x e^(-(x-t)^2/2v) is by Poisson summation between 1 - r and
+        1 + r times sqrt(2 pi v), r = 2q/(1-q), q = e^(-2 pi^2 v).
+        """
+        v = self.count * self.sigma2
+        q = upper(exp(-2 * iv.pi**2 * interval(v)))
+        gap = interval(2 * order - 1) * log_ratio(dual_rest(self.count, self.sigma2))
+        lost = (log_ratio(2 * q / (1 - q)) + gap) / interval(order - 1)
+        least = interval(order * shift * shift / (2 * v)) - lost
+        return max(Fraction(value(least)[0]), Fraction(0))
 
     def rho_limit(self, shift: int) -> Fraction:
         return Fraction(shift * shift) / (2 * self.count * self.sigma2)
@@ -422,28 +445,33 @@ def _product(a: list[int], b: list[int], bits: int, reach: int, up: bool) -> lis
     return found[extra : len(found) - extra]
 
 
-def convolve(a: list[int], b: list[int], bits: int, up: bool) -> list[int]:
-    """The product of polynomials with coefficients >= 0, in fixed point, each rounded one way.
+def _cosh_less_1(t: Interval) -> Interval:
+    """cosh t - 1 = 2 sinh^2(t/2), which does not cancel much."""
+    half = t / 2
+    sinh = (exp(half) - exp(-half)) / 2
+    return 2 * sinh**2
 
-    Kronecker's substitution: evaluated at a power of ten so large that nothing carries over.
-    Decimals, since Python multiplies long ones by a fast transform (of integers: exactly).
+
+def log_ratio(rest: Interval) -> Interval:
+    """log((1 + T)/(1 - T))."""
+    if not certainly(rest < 1):
+        raise OpenError("the shares are too narrow for a closed bound")
+    return upper(log((1 + rest) / (1 - rest)))
+
+
+def dual_rest(count: int, sigma2: Fraction) -> Interval:
+    """Bound T = sum of e^(-a |y|^2), a = 2 pi^2 sigma2, over y != 0 in the dual of {sum v = 0}.
+
+    That is the projection of Z^n orthogonal to (1, ..., 1). By Poisson summation the theta function
+    of a coset of {v in Z^n: sum v = 0} is a constant times 1 + a sum of terms of modulus at most
+    e^(-a |y|^2): w(x) up to a constant. A class of Z^n mod (1, ..., 1) has a v with |k| <= n/2,
+    k = sum v, and |y|^2 = |v|^2 - k^2/n >= |v|^2 - |k|/2 >= |v|^2/2, as |k| <= |v|^2. So
+    T <= G^n - 1, G = sum_m e^(-a m^2/2) <= 1 + 2 q/(1-q), q = e^(-a/2); and G^n <= e^(n (G-1)).
     """
-    check_time()
-    largest = max(a) * max(b) * min(len(a), len(b))
-    if largest.bit_length() > _LONGEST_COEFFICIENT:
-        raise OpenError("a polynomial has too long coefficients")
-    slot = len(str(largest))
-    count = len(a) + len(b) - 1
-    context = Context(prec=(count + 1) * slot, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact])
-    whole = context.multiply(_packed(a, slot), _packed(b, slot))
-    raw = format(whole, "f").zfill(count * slot)
-    check_time()
-    more = (1 << bits) - 1 if up else 0
-    return [(int(raw[k - slot : k]) + more) >> bits for k in range(count * slot, 0, -slot)]
-
-
-def _packed(a: list[int], slot: int) -> Decimal:
-    return Decimal("".join(str(each).zfill(slot) for each in reversed(a)))
+    if count == 1:
+        return iv.mpf(0)
+    q = upper(exp(-(iv.pi**2) * interval(sigma2)))
+    return upper(exp(upper(count * 2 * q / (1 - q))) - 1)
 
 
 @dataclass(frozen=True)

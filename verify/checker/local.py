@@ -142,11 +142,10 @@ class Local(Finite):
 class Categories(Local):
     """k-ary randomized response."""
 
+    words = "one of many categories, the true one e^epsilon times as often"
+
     epsilon: Fraction
     categories: int
-
-    def described(self) -> str:
-        return f"one of {self.categories:,} categories, {_odds(self.epsilon)} the true one"
 
     def rows(self) -> Sequence[Row]:
         odds, one, rest = weight(1, self.epsilon), weight(1), weight(self.categories - 2)
@@ -217,13 +216,11 @@ class Bits(Local):
 class Subsets(Local):
     """A set of so many categories."""
 
+    words = "a set of categories, those that hold the true one e^epsilon times as often"
+
     epsilon: Fraction
     categories: int
     size: int
-
-    def described(self) -> str:
-        held = f"{self.size:,} of {self.categories:,} categories"
-        return f"{held}, {_odds(self.epsilon)} those that hold the true one"
 
     def rows(self) -> Sequence[Row]:
         k, odds = self.categories - 2, self.epsilon
@@ -247,12 +244,10 @@ class Subsets(Local):
 class Hadamard(Local):
     """Hadamard response."""
 
+    words = "Hadamard response"
+
     epsilon: Fraction
     categories: int
-
-    def described(self) -> str:
-        epsilon = number_text(self.epsilon)
-        return f"Hadamard response of {self.categories:,} categories (epsilon {epsilon})"
 
     def rows(self) -> Sequence[Row]:
         quarter, odds = (1 << self.categories.bit_length()) // 4, self.epsilon
@@ -305,20 +300,14 @@ class Reports(Family):
     bit is wrong with probability `half`.
     """
 
+    words = "answers about a permanent one, of which each bit may be wrong"
+
     half: Fraction
     p: Fraction
     q: Fraction
     hashes: int
     reports: int
     size: int | None = None  # how many bits there are, where that is stated
-
-    def described(self) -> str:
-        p, q, wrong = map(number_text, (self.p, self.q, self.half))
-        return (
-            f"{self.reports:,} answers about {_many(self.size)}bits of which a value sets "
-            f"{self.hashes:,}, each 1 with probability {p} or {q} by a permanent bit that is wrong "
-            f"with probability {wrong}"
-        )
 
     def above(self) -> Sequence[Parts]:
         n, kinds = self.reports, []

@@ -29,9 +29,11 @@ def _reduced(modulus: int | None) -> str:
 class Mechanism:
     """What a use is among others (`scenarios`): by default it tells something, any way round."""
 
+    words: ClassVar[str] = ""
+
     def described(self) -> str:
         """In words."""
-        raise NotImplementedError
+        return shape.in_words(self.words, self)
 
     @property
     def settled(self) -> Mechanism:
@@ -297,6 +299,11 @@ class Allocation(Mechanism):
             f"plus Gaussian noise (sigma {number_text(self.scale)}), each user taking part in "
             f"{self.taken:,} of them, chosen at random"
         )
+
+    @property
+    def is_listed(self) -> bool:
+        """Are its losses listed (`allocation`), where (epsilon, delta) is claimed?"""
+        return self.taken == 1 < self.steps
 
     @property
     def noise(self) -> Fraction:

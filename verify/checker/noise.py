@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
-from .arithmetic import Enclosure, Interval
-from .shape import number_text
+from .arithmetic import Interval
+from .shape import in_words, number_text
 
 
 class Lattice(NamedTuple):
@@ -26,6 +26,10 @@ class Logarithm:
     factor: Fraction
     argument: Fraction
 
+    def described(self) -> str:
+        """In words."""
+        return f"{number_text(self.factor)} log({number_text(self.argument)})"
+
 
 class Noise:
     """By default nothing: then outcomes are listed."""
@@ -33,28 +37,22 @@ class Noise:
     ends: ClassVar[bool] = False  # is there an outcome that every shift makes impossible?
 
     def described(self) -> str:
-        """In words: its name, and its numbers."""
-        one: Any = self
+        """In words."""
         name = "".join(f" {c.lower()}" if c.isupper() else c for c in type(self).__name__)
-        numbers = []
-        for each in fields(one):
-            value = getattr(one, each.name)
-            if isinstance(value, bool):
-                numbers += [each.name] if value else []
-            elif isinstance(value, Logarithm):
-                argument = f"log({number_text(value.argument)})"
-                numbers.append(f"{each.name} {number_text(value.factor)} {argument}")
-            else:
-                numbers.append(f"{each.name} {number_text(Fraction(value))}")
-        return f"{name.strip()} noise ({', '.join(numbers)})"
+        return in_words(f"{name.strip()} noise", self)
 
     def renyi(self, shift: int, order: Fraction) -> Fraction | None:
         """D_a of (X + shift, X), exactly."""
         return None
 
-    def wide_renyi(self, shift: int, order: Fraction) -> Enclosure | None:
-        """D_a of a law too wide to list, up to little."""
-        return None
+    @property
+    def is_wide(self) -> bool:
+        """Is it too wide to be listed?"""
+        return False
+
+    def renyi_at_least(self, shift: int, order: Fraction) -> Fraction:
+        """D_a of a wide law, from below."""
+        raise NotImplementedError
 
     def rho_limit(self, shift: int) -> Fraction | None:
         """A limit of D_a/a for large a, with D_a/a <= limit + spread/(a-1) for all of them."""

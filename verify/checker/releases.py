@@ -18,8 +18,7 @@ row whatever was before, and the |v_i|^2 add up to at most sens^2 on every path.
 *Tree*: C x are the sums over all [i 2^j, (i+1) 2^j) within n steps, or within each part of
 `restart` of them. c_s . c_t is the number of intervals that hold both; a pattern costs the sum of
 m^2 over the intervals, m its steps in each. One of 2^j steps holds M_j = 1 + (2^j - 1)//b at most:
-    f_j(m) = m^2 + max over l + r = m, l, r <= M_(j-1), of f_(j-1)(l) + f_(j-1)(r);
-and where that is more than is attained, as `blocks` find, which know where steps may stand.
+    f_j(m) = m^2 + max over l + r = m, l, r <= M_(j-1), of f_(j-1)(l) + f_(j-1)(r).
 *Toeplitz*, coefficients r_0 >= r_1 >= ... >= 0: c_s . c_t, the sum over j < n - t of r_j r_(j+t-s),
 does not rise as both steps move on nor as they move apart. The j-th step of a pattern is at least
 jb, and (j-i)b after the i-th, so that 0, b, 2b, ... is the worst. So it is of any table of which
@@ -33,7 +32,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -42,7 +40,6 @@ from typing import Any
 
 from . import shape
 from .arithmetic import OpenError, repeated
-from .blocks import Search, TooManyError
 from .deadline import check_time
 from .laws import SIZE, DiscreteGaussian, DiscreteGaussianSum, Law, Skellam, read_law
 from .mechanisms import DIMENSION, NEIGHBOURS, Additive, Continuous, Curve, Family, Parts
@@ -141,26 +138,11 @@ class Tree(Matrix):
                 sizes[level] += number * (size >> level & 1)
         held = [min(times, 1 + ((1 << j) - 1) // who.separation) for j in range(max(sizes) + 1)]
         if times > _MOST_SPLIT:
-            whole = sum(times * most for most in held)
-            return Fraction(least), Fraction((who.exactly and self._worst(who)) or whole)
-        costs, join = [[0, 1]], partial(_joined, most=times)
-        for most in held[1:]:
-            joined = _joined(costs[-1], costs[-1], most)
-            costs.append([m * m + c for m, c in enumerate(joined)])
-
-        def together(sizes: Mapping[int, int]) -> Sequence[int]:
-            whole = [0]
-            for level, number in sizes.items():
-                if number:
-                    whole = join(whole, repeated(costs[level], number, join))
-            return whole
-
-        bound = max(together(sizes))
+            bound = sum(times * most for most in held)
+        else:
+            bound = max(_together([sizes[level] for level in range(len(held))], held, times))
         if least < bound and who.exactly:
             bound = self._worst(who) or bound
-        if least < bound and not who.exactly:
-            with suppress(TooManyError):
-                bound = Search(costs, together, who.separation, times, least).most(parts)
         return Fraction(least), Fraction(bound)
 
     def _worst(self, who: Participation) -> int | None:
@@ -174,6 +156,22 @@ class Tree(Matrix):
             return None
         each = (self.shifts(range(i, steps, b)[:times]) for i in starts)
         return max(sum(m * m * count for m, count in found.items()) for found in each)
+
+
+def _together(sizes: Sequence[int], held: Sequence[int], times: int) -> Sequence[int]:
+    """The most that so many intervals of each level cost, by how many of her steps they hold."""
+
+    def join(one: Sequence[int], other: Sequence[int]) -> Sequence[int]:
+        return _joined(one, other, times)
+
+    whole: Sequence[int] = [0]
+    cost: Sequence[int] = [0, 1]  # f_j
+    for level, number in enumerate(sizes):
+        if level:
+            cost = [m * m + c for m, c in enumerate(_joined(cost, cost, held[level]))]
+        if number:
+            whole = join(whole, repeated(cost, number, join))
+    return whole
 
 
 def _joined(one: Sequence[int], other: Sequence[int], most: int) -> list[int]:

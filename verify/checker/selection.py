@@ -39,7 +39,7 @@ from .keys import tails
 from .laws import SIZE, DiscreteLaplace
 from .mechanisms import Family, Finite, Mechanism, Outcomes, Parts, Response, TwoLaws
 from .pmf import FARTHEST
-from .shape import below_one, number, number_text, plainly, read_yes, whole
+from .shape import below_one, number, plainly, read_yes, whole
 
 _Times = tuple[tuple[int, int], ...]  # with this value added, so many variables
 
@@ -60,12 +60,9 @@ def _two(top: Fraction, bottom: Fraction) -> Outcomes:
 class Exponential(Finite):
     """The exponential mechanism, of this bounded range."""
 
-    epsilon: Fraction
+    words = "the exponential mechanism"
 
-    def described(self) -> str:
-        return (
-            f"the exponential mechanism (losses within {number_text(self.epsilon)} of each other)"
-        )
+    epsilon: Fraction
 
     def attained(self) -> Sequence[Outcomes]:
         tops = [Fraction(k, 16) for k in (8, 9, 10, 11, 12, 13, 14, 15)]
@@ -126,15 +123,11 @@ def _summed(first: Fraction, second: Fraction, below: _Times, above: _Times, bit
 class NoisyMax(Family):
     """Report noisy max with discrete Laplace noise."""
 
+    words = "report noisy max with discrete Laplace noise"
+
     scale: Fraction
     candidates: int
     monotone: bool
-
-    def described(self) -> str:
-        return (
-            f"report noisy max of {self.candidates:,} candidates, discrete Laplace noise (scale "
-            f"{number_text(self.scale)}){', monotone scores' * self.monotone}"
-        )
 
     @property
     def _moved(self) -> int:
@@ -158,10 +151,9 @@ class NoisyMax(Family):
 class PermuteAndFlip(Family):
     """Permute and flip."""
 
-    epsilon: Fraction
+    words = "permute and flip"
 
-    def described(self) -> str:
-        return f"permute and flip (epsilon {number_text(self.epsilon)})"
+    epsilon: Fraction
 
     def above(self) -> Sequence[Parts]:
         return [((Response(self.epsilon, Fraction(0)), 1),)]
@@ -190,17 +182,12 @@ class Flipped(Finite):
 class SparseVector(Family):
     """One run of the sparse vector technique. share: of epsilon for the threshold's noise."""
 
+    words = "the sparse vector technique"
+
     epsilon: Fraction
     answers: int
     share: Fraction
     variant: int
-
-    def described(self) -> str:
-        return (
-            f"the sparse vector technique, variant {self.variant} (epsilon "
-            f"{number_text(self.epsilon)}, {self.answers:,} answers, "
-            f"share {number_text(self.share)})"
-        )
 
     @property
     def scales(self) -> tuple[Fraction, Fraction]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import fields as fields_of
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias, TypeVar
@@ -120,6 +121,20 @@ def number_text(number: Fraction, digits: int = 17) -> str:
         return text
     exact = str(number) if short else ""
     return exact if 0 < len(exact) <= digits else f"about {near:.{digits}g}"
+
+
+def in_words(name: str, one: Any) -> str:
+    """Its name, and its numbers: those of its fields that are there."""
+    numbers = []
+    for each in fields_of(one):
+        held, what = getattr(one, each.name), each.name.replace("_", " ")
+        if isinstance(held, bool):
+            numbers += [what] if held else []
+        elif hasattr(held, "described"):
+            numbers.append(f"{what} {held.described()}")
+        elif held is not None:
+            numbers.append(f"{what} {number_text(Fraction(held))}")
+    return f"{name} ({', '.join(numbers)})"
 
 
 def taking_part(rate: Fraction) -> str:

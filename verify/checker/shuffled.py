@@ -39,6 +39,7 @@ from .arithmetic import (
     at_least,
     ceiling,
     certainly,
+    convolve,
     exp,
     floor,
     interval,
@@ -51,7 +52,6 @@ from .arithmetic import (
 )
 from .deadline import check_time
 from .divergences import delta
-from .laws import convolve
 from .local import READERS, Local, Row, Scene, added, size
 from .mechanisms import Finite, Mechanism, Outcomes
 from .shape import CertificateError, one_of, read_fields, read_whole
@@ -99,7 +99,7 @@ class Shuffled(Finite):
 
     def at_most(self, level: End, goal: Fraction) -> End:
         """An upper bound of delta(level), delta about `goal`."""
-        alone = delta(self.local, level, 64, True)[1]
+        alone = delta(self.local, level, 64, True, True)
         if level == INFINITY:
             return alone
         bits = _bits(goal, self.users)

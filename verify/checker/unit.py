@@ -49,7 +49,6 @@ from .arithmetic import (
     upper,
     value,
 )
-from .closed import dual_rest
 from .laws import (
     DiscreteGaussian,
     DiscreteGaussianSum,
@@ -58,6 +57,8 @@ from .laws import (
     PolyaDifference,
     Skellam,
     SymmetricLaw,
+    dual_rest,
+    log_ratio,
 )
 from .normal import cdf, quantile
 from .pmf import reach_where
@@ -120,8 +121,8 @@ def _skellam_centre(variance: Fraction) -> Interval:
 def _largest_curvature(law: DiscreteGaussianSum) -> Interval:
     """A(0) = 2 log p(0)/p(1); with p(x) = const e^(-x^2/2v) w(x), |w - 1| <= T, from above."""
     rest, plain = dual_rest(law.count, law.sigma2), interval(1 / (law.count * law.sigma2))
-    if certainly(rest < interval(_SMOOTH) * plain):
-        return upper(plain + 2 * log((1 + rest) / (1 - rest)))
+    if law.is_wide or certainly(rest < interval(_SMOOTH) * plain):
+        return upper(plain + 2 * log_ratio(rest))
     pmf = law.pmf(1)
     if not certainly(pmf.at(1) > 0):
         raise OpenError("not all outcomes are known well enough")

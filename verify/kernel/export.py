@@ -11,9 +11,10 @@ from ...accounting.composition.composed import compose
 from ..audit import Audit, Verdict
 from ..checker.arithmetic import INFINITY
 from ..checker.binomial import Binomial
+from ..checker.kinds import read_use
 from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Skellam
 from ..checker.mechanisms import Additive, Response, TwoLaws, Vector
-from ..checker.reading import Statement, read_claim, read_use
+from ..checker.statement import Statement, read_claim
 from ..fields import NotCertifiedError, use_fields
 from .on_grid import MOST_OUTCOMES, far_ratio, last_outcome, on_grid, pair_on_grid, too_wide
 from .renyi import (

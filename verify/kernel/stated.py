@@ -12,7 +12,7 @@ from ..checker.binomial import Binomial
 from ..checker.laws import DiscreteGaussian, DiscreteLaplace, Law, Skellam
 from ..checker.mechanisms import Additive, Mechanism, Response, Sampled, TwoLaws, Vector
 from ..checker.reach import Reach
-from ..checker.reading import Statement
+from ..checker.statement import Statement
 from .form import Form, Numbers, fraction
 from .words import grouped, is_number
 
@@ -47,7 +47,7 @@ def stated(form: Form, numbers: Numbers, neighbours: str = "replace") -> Stateme
         "rdp": {"order": order, "epsilon": epsilon},
         "approx": {"epsilon": epsilon, "delta": delta},
     }
-    return Statement(uses, form.kind, claims[form.kind], verdict, anything, None)
+    return Statement(uses, form.kind, claims[form.kind], verdict, anything)
 
 
 def vacuity(said: Statement) -> str | None:

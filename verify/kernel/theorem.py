@@ -10,7 +10,7 @@ from pathlib import Path
 from attrs import evolve, field, frozen
 
 from ...common.regular_file import read_at_most
-from ..checker.expected import ANYTHING, Expected, difference
+from ..checker.implied import ANYTHING, Expected, difference
 from ..checker.mechanisms import NEIGHBOURS
 from .coq import CoqError, compiled, required_by, run
 from .form import FormError

@@ -23,7 +23,7 @@ from exactdp.verify import Claim, audit
 from exactdp.verify.certificate import certificate_of
 from exactdp.verify.checker import check
 from exactdp.verify.checker.implied import Claimed, implies
-from exactdp.verify.checker.reading import read_claim
+from exactdp.verify.checker.statement import read_claim
 
 
 def certificates(rng: random.Random) -> Iterator[Statement]:

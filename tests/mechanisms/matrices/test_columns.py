@@ -152,7 +152,7 @@ def every(steps, times, apart, first=0):
 
 @pytest.mark.slow
 def test_blocks_find_the_worst_of_all_patterns():
-    """Whatever is known to be attained before; and the checker's own blocks find as much."""
+    """Whatever is known to be attained before; the checker's bound is no less, and hardly more."""
     for choose, who in drawn(3, 22, 60):
         steps, times, apart = who.steps, who.times, who.separation
         tree = Tree(steps, choose.choice([steps, choose.randint(1, steps)]))
@@ -166,7 +166,8 @@ def test_blocks_find_the_worst_of_all_patterns():
             assert all(b - a >= apart for a, b in itertools.pairwise(found))
             assert found[0] >= 0 and found[-1] < steps
         checked, who = CheckedTree(steps, tree.restart), Checked(times, apart, False)
-        assert checked.square(who, found)[1] == checked.square(who, (0,))[1] == truth
+        low, high = checked.square(who, found)
+        assert low == truth <= high <= truth + 4 and high == checked.square(who, (0,))[1]
 
 
 @pytest.mark.parametrize(

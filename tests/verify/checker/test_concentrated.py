@@ -43,8 +43,8 @@ _ORDERS = [Fraction(n, 100) for n in (101, 110, 150, 200, 300, 450, 800)]
 def test_what_bounds_all_orders_from_one_on_does(mechanism):
     truth = _TRUTH[mechanism]
     with precision(96):
-        [pair] = divergences.listings(mechanism, 96, Fraction(2)).dominating
-        tail = concentrated._tail_share(mechanism, pair)
+        [pair] = divergences.listings(mechanism, 96, Fraction(2), True, True)
+        tail = concentrated.tail_share(mechanism, pair)
         for first in (Fraction(101, 100), Fraction(3, 2), Fraction(2), Fraction(5)):
             bound = tail(first)
             for order in (first, *(a for a in _ORDERS if a >= first)):

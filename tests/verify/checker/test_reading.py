@@ -8,7 +8,8 @@ from certificate_fields import NOISE as _PLAIN
 from certificate_fields import PAIR, ROUNDED, STREAM, THRESHOLD
 
 from exactdp import CertificateError
-from exactdp.verify.checker.reading import read_claim, read_use
+from exactdp.verify.checker.kinds import read_use
+from exactdp.verify.checker.statement import read_claim
 
 _NOISE = {**_PLAIN, "modulus": "8"}
 _REAL = {"kind": "continuous", "law": "gaussian", "scale": "2", "sensitivity": "1",

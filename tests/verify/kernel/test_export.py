@@ -13,7 +13,7 @@ from exactdp.accounting.composition.composed import compose
 from exactdp.mechanisms.specs.spec import parse_use
 from exactdp.verify import audit, parse_claim
 from exactdp.verify.certificate import certificate_of
-from exactdp.verify.checker.reading import read
+from exactdp.verify.checker.statement import read
 from exactdp.verify.kernel import NotWrittenError, theorem_in, theorem_of
 from exactdp.verify.kernel.coq import sources
 from exactdp.verify.kernel.forms import FORMS, FormError, recognise

@@ -1,4 +1,4 @@
-"""What a reader expects a certificate to be about: SPEC*K and CLAIM, as `exactdp` writes them.
+"""SPEC*K and CLAIM, as `exactdp` writes them, in the fields of certificates.
 
 Only plain mechanisms are read here; the papers' presets and files are known to `exactdp check`,
 which hands over what they stand for.
@@ -7,19 +7,16 @@ which hands over what they stand for.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from .arithmetic import gathered, root_below
-from .implied import implies
+from .arithmetic import root_below
+from .kinds import read_use
 from .laws import LAWS
-from .mechanisms import NEIGHBOURS
 from .notions import NOTIONS
-from .reading import VERDICTS, Statement, read_claim, read_use
-from .scenarios import neighbours_of
 from .shape import LONGEST_TEXT, CertificateError, read_number, shown
+from .statement import read_claim
 
 _LAWS = [name for name in LAWS if name != "finite"]
 _NORMS = ("l2", "l1", "linf", "dimension")
@@ -174,61 +171,3 @@ def _scale(values: dict[str, str], sensitivity: str | None) -> str:
         raise CertificateError("epsilon is in place of scale, and of vectors with l1 only")
     epsilon = _positive(values.pop("epsilon"), "epsilon")
     return str(_positive(sensitivity, "sensitivity") / epsilon)
-
-
-@dataclass(frozen=True)
-class Expected:
-    """What a certificate must be, to be of use to who reads it.
-
-    uses        fields of all uses, in any order; none: any will do
-    claim       fields of a claim that must be verified, or refuted if the verdict is REFUTED
-    at_most     fields of another claim that must be verified
-    verdict     VERIFIED or REFUTED; None: VERIFIED where a claim is named, else any
-    neighbours  replace or add-remove; None: any
-    """
-
-    uses: Sequence[Mapping[str, Any]] = ()
-    claim: Mapping[str, Any] | None = None
-    at_most: Mapping[str, Any] | None = None
-    verdict: str | None = None
-    neighbours: str | None = None
-
-    def __post_init__(self) -> None:
-        for name, held, allowed in (
-            ("verdict", self.verdict, VERDICTS),
-            ("neighbours", self.neighbours, NEIGHBOURS),
-        ):
-            if held is not None and held not in allowed:
-                raise CertificateError(f"{name} must be {' or '.join(allowed)}, got {shown(held)}")
-        if self.at_most is not None and self.verdict == "REFUTED":
-            raise CertificateError("what holds at most is VERIFIED: verdict must not be REFUTED")
-
-    @property
-    def is_anything(self) -> bool:
-        """Will every certificate do?"""
-        others = (self.claim, self.at_most, self.verdict, self.neighbours)
-        return not self.uses and all(each is None for each in others)
-
-
-ANYTHING = Expected()
-
-
-def difference(statement: Statement, expected: Expected) -> str | None:
-    """How the certificate is of something else; None where it is what was expected."""
-    wanted = gathered(read_use(dict(each)) for each in expected.uses)
-    if wanted and wanted != gathered(statement.uses):
-        return "it is of other releases than expected"
-    found = neighbours_of(statement.uses)
-    if expected.neighbours is not None and found != {expected.neighbours}:
-        return f"it is of neighbours that differ by {' or '.join(sorted(found))}, not as expected"
-    claims = [each for each in (expected.claim, expected.at_most) if each is not None]
-    verdict = expected.verdict or ("VERIFIED" if claims else statement.verdict)
-    if statement.verdict != verdict:
-        return f"it is {statement.verdict}, and {verdict} was expected"
-    held = (statement.kind, statement.numbers)
-    for asked in map(read_claim, map(dict, claims)):
-        if verdict == "VERIFIED" and not implies(held, asked):
-            return "it is of another claim, which is not known to imply the one expected"
-        if verdict == "REFUTED" and not implies(asked, held):
-            return "it is of another claim, which is not known to follow from the one expected"
-    return None
