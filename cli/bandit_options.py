@@ -196,7 +196,7 @@ def private(spent: Privacy) -> dict[str, Cell]:
         return {"privacy": spent.note or "none"}
     shown: dict[str, Cell] = {
         "privacy": f"{spent.claim} of every batch, {_TRUST.get(spent.trust, spent.trust)}",
-        "one batch": f"{spent.quantity} {spent.once}",
+        "one batch": f"{spent.quantity} {_exactly_or_at_most(spent.once)}",
     }
     if spent.batches > 1 and spent.together is not None:
         value = _exactly_or_at_most(spent.together)

@@ -37,7 +37,7 @@ from .finite_sums import is_listed, listed, outside_masses, split, unreduced
 from .largest_loss import largest_loss
 
 _MOST_STEPS = 20
-_LEAST, _LARGEST = 1e-9, 1e24  # levels that are looked at
+_LEAST, _LARGEST = 1e-9, 1e12  # levels that are looked at
 _FEW = 2000  # outcomes whose exact sums are quick
 _HIGH, _FAR = 30, 1 << 64  # at levels above this, no loss that counts may be nearer than 2^64
 
@@ -187,7 +187,7 @@ def least_level(
     target, zero = ball(delta), arb(0)
     if value_at(zero, exceeding(zero)) <= target:
         return Enclosure.exactly(0)
-    with working_precision(max(64, ctx.prec // 2)):  # a level of 10^18 takes more
+    with working_precision(64):
         level = _sought(exceeding, target, arb(0.5))
     return root_near(level, target, exceeding, largest)
 
@@ -235,8 +235,7 @@ def _sought(exceeding: Callable[[arb], Event], target: arb, level: arb) -> arb:
     high = max(2 * float(level.mid()), _LEAST)
     while height(high) > 0 and high < _LARGEST:
         high *= 2
-    # delta of wide losses falls within a root of the level
-    return arb(float_root(height, 0.0, high, min(1e-5, 0.01 / math.sqrt(high))))
+    return arb(float_root(height, 0.0, high, 1e-5))
 
 
 def _of_few(pair: FinitePair, delta: Fraction) -> Enclosure:
