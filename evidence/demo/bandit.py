@@ -130,8 +130,8 @@ def _private(out: Console, plan: Plan) -> None:
     show(
         {
             "privacy": "towards the server too: it sees sums only, noise included",
-            "once": f"a user who took part once has spent ε = {once.once}",
-            f"{_RETURNS} times": f"ε = {again.together}; at δ = {_DELTA}: {again.epsilon}",
+            "once": f"a user who took part once has spent ε ≤ {once.once:.6g}",
+            f"{_RETURNS} times": f"ε ≤ {again.together:.6g}; at δ = {_DELTA}: {again.epsilon}",
         },
         out=out,
     )
