@@ -31,6 +31,7 @@ from ..verify.certificate import Certificate
 from . import output
 from .options import option
 from .parts import at_most
+from .plain import note
 
 Runs: TypeAlias = Annotated[str, typer.Option(metavar="R")]
 Seed: TypeAlias = Annotated[str, typer.Option(metavar="S")]
@@ -51,7 +52,7 @@ def read_algorithm(name: str, among: Iterable[Algorithm]) -> Algorithm:
     """The algorithm of this name; of an older spelling with a line that says the new one."""
     known = {each.name: each for each in among}
     if (now := RENAMED.get(name)) in known:
-        typer.echo(f"exactdp: algorithm {name}: now {now}", err=True)
+        note(f"algorithm `{name}` is now `{now}`")
         name = str(now)
     return known[one_of(name, known, "algorithm")]
 

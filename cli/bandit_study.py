@@ -23,6 +23,7 @@ from ..exact import ParameterError, whole
 from . import output
 from .bandit_options import Cluster, ProofTime, refusing
 from .options import option, read_time
+from .plain import note
 from .result import Line, Part, Result, printed
 from .study_file import packaged, read_study
 
@@ -98,7 +99,7 @@ def figures_command(
     resume: Annotated[bool, typer.Option("--resume", help="as study always does")] = False,
 ) -> Result:
     """The older spelling of `bandit study NAME`, once for each figure."""
-    typer.echo("exactdp: bandit figures: now `bandit study figure2`, `figure3`, ...", err=True)
+    note("`bandit figures` is now `bandit study figure2`, `figure3`, ...")
     names = [each for each in packaged() if each.startswith("figure")]
     names = [f"figure{each}" if each.isdigit() else each for each in figure or ()] or names
     if instances == "published":

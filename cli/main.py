@@ -20,7 +20,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .plain import CommandError, PlainCommand, PlainGroup
+from .plain import NOTES, CommandError, PlainCommand, PlainGroup
 
 _EXTRAS = {  # what is imported only where it is needed, and the extra that brings it
     "cryptography": "masks",
@@ -130,7 +130,18 @@ def _start(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on these arguments (the process's own if None); the exit code."""
-    given = _renamed(sys.argv[1:] if arguments is None else list(arguments))
+    notes: list[str] = []
+    told = NOTES.set(notes)
+    try:
+        code = _called(_renamed(sys.argv[1:] if arguments is None else list(arguments), notes))
+    finally:
+        NOTES.reset(told)
+    if notes and code != 2:  # of bad input one line is told, which says what is wrong
+        _say("; ".join(notes), 0)
+    return code
+
+
+def _called(given: list[str]) -> int:
     called = next((word for word in given if not word.startswith("-")), "")
     for word in given if called in _PAGES else ():
         if (option := word.partition("=")[0]) in ("--markdown", "--figure"):
@@ -172,8 +183,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _renamed(words: list[str]) -> list[str]:
-    """With old spellings replaced; one line on stderr names the new ones."""
+def _renamed(words: list[str], notes: list[str]) -> list[str]:
+    """With old spellings replaced; notes: what is to be told of them."""
     at = next((place for place, word in enumerate(words) if not word.startswith("-")), None)
     if at is None:
         return words
@@ -186,8 +197,7 @@ def _renamed(words: list[str]) -> list[str]:
         new = _OLD_OPTIONS.get(now, {}).get(option, option)
         old |= {} if new == option else {option: new}
         found.append(f"{new}{sign}{value}")
-    if old:
-        _say("; ".join(f"`{a}` is now `{b}`" for a, b in old.items()), 0)
+    notes += (f"`{a}` is now `{b}`" for a, b in old.items())
     return found
 
 

@@ -7,6 +7,7 @@ text, paths and flags, and need no schema; what is anything else is left to Type
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,17 @@ try:
 except ImportError:  # older Typers raise Click's, which they stand on
     from click import ClickException as CommandError  # type: ignore[assignment]
 
-__all__ = ["CommandError", "PlainCommand", "PlainGroup"]
+__all__ = ["NOTES", "CommandError", "PlainCommand", "PlainGroup", "note"]
+
+NOTES: ContextVar[list[str] | None] = ContextVar("exactdp_notes", default=None)
+"""Old spellings that were read, and the new ones; told once nothing was wrong with them."""
+
+
+def note(text: str) -> None:
+    """Have this told on stderr in the end."""
+    if (notes := NOTES.get()) is not None:
+        notes.append(text)
+
 
 _KINDS: dict[Any, Callable[[Any], Any]] = {bool: bool, str: str, Path: Path, list[str]: list}
 

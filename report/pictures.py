@@ -14,7 +14,7 @@ from ..exact.rounding import float_above, float_below
 
 Draw = Callable[[Any], object]
 
-_SIZE = (5.6, 3.1)  # so that its letters are read on a telephone
+_SIZE = (4.8, 3.2)  # so that its letters are read on a telephone
 _KINDS = ("svg", "png", "pdf")
 
 # What matplotlib draws in these colours, a page shows in its own (`currentColor`, `--curve`, ...).

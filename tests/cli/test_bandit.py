@@ -369,5 +369,5 @@ def test_older_spellings_are_read_with_the_new_one(capsys):
         assert main([*words, "--algorithm", name]) == 0
         out, error = capsys.readouterr()
         found.append(json.loads(out))
-        assert error == (f"exactdp: algorithm {name}: now {now}\n" if now else "")
+        assert error == (f"exactdp: algorithm `{name}` is now `{now}`\n" if now else "")
     assert found[0] == found[1]

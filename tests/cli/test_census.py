@@ -58,7 +58,7 @@ def test_its_certificate_and_its_record(tmp_path, capsys):
     claim = ["--claim", "approx:16.5,1e-10"]
     assert main(["audit", LIST, *claim, "--time", "3000", "--certificate", str(certificate)]) == 0
     measured = json.loads(certificate.read_text())["measured"]
-    assert Fraction("16.4154") < Fraction(measured["lower"]) < Fraction("16.46515536")
+    assert measured["lower"] == "0"  # the verdict needs the other end
     assert Fraction("16.46515539") < Fraction(measured["upper"]) < Fraction("16.5152")
     assert main(["check", str(certificate), "--expect", LIST, *claim]) == 0
     asked = ["--claim", "approx:17.14,1e-10", "--delta", "1e-10"]

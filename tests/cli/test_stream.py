@@ -47,7 +47,7 @@ def test_the_bound_of_prefix_sums_counts_overflow(capsys):
         assert found["overflow"] == found["wrap"] and ("warning" in found) == warned
     assert main(["protocol", spec.format(6), "--dropout", "1"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "except with probability 0.000001 and that of modular overflow (at most" in said
+    assert "except with probability 1e-6 and that of modular overflow (at most" in said
 
 
 @pytest.mark.contract
