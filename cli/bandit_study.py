@@ -18,6 +18,7 @@ from ..bandit.study import CELLS, EVIDENCE, check, study, write_rows
 from ..common.canvas import load
 from ..common.content_cache import default_cache
 from ..common.extra import bring
+from ..common.suggest import one_of
 from ..common.table import Table
 from ..exact import ParameterError, whole
 from . import output
@@ -101,6 +102,8 @@ def figures_command(
     """The older spelling of `bandit study NAME`, once for each figure."""
     note("`bandit figures` is now `bandit study figure2`, `figure3`, ...")
     names = [each for each in packaged() if each.startswith("figure")]
+    for each in figure or ():
+        one_of(f"figure{each}" if each.isdigit() else each, packaged(), "--figure")
     names = [f"figure{each}" if each.isdigit() else each for each in figure or ()] or names
     if instances == "published":
         names = ["published"]
