@@ -130,12 +130,13 @@ def test_studies_that_come_with_the_package_read(name):
 
 
 @pytest.mark.contract
-def test_the_older_spelling_of_figures_is_read(tmp_path, capsys):
-    call = ["bandit", "figures", "--quick", "--out", str(tmp_path), "--figure", "nothing"]
-    assert main(call) == 2
-    note, error = capsys.readouterr().err.splitlines()
-    assert "bandit study" in note
-    assert "there is no study 'nothing'" in error
+def test_a_figure_of_the_older_spelling_comes_with_the_package(tmp_path, capsys):
+    """Of bad input one line is told, which says what is wrong."""
+    call = ["bandit", "figures", "--quick", "--out", str(tmp_path), "--figure"]
+    for name in ("nothing", "7" * 300):
+        assert main([*call, name]) == 2
+        (error,) = capsys.readouterr().err.splitlines()
+        assert "--figure must be one of certified, " in error
 
 
 @pytest.mark.contract
