@@ -102,9 +102,8 @@ def figures_command(
     """The older spelling of `bandit study NAME`, once for each figure."""
     note("`bandit figures` is now `bandit study figure2`, `figure3`, ...")
     names = [each for each in packaged() if each.startswith("figure")]
-    for each in figure or ():
-        one_of(f"figure{each}" if each.isdigit() else each, packaged(), "--figure")
-    names = [f"figure{each}" if each.isdigit() else each for each in figure or ()] or names
+    given = (f"figure{each}" if each.isdigit() else each for each in figure or ())
+    names = [one_of(each, packaged(), "--figure") for each in given] or names
     if instances == "published":
         names = ["published"]
     run = inspect.unwrap(study_command)

@@ -131,17 +131,18 @@ def _start(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line on these arguments (the process's own if None); the exit code."""
     notes: list[str] = []
-    told = NOTES.set(notes)
+    token = NOTES.set(notes)
     try:
         code = _called(_renamed(sys.argv[1:] if arguments is None else list(arguments), notes))
     finally:
-        NOTES.reset(told)
+        NOTES.reset(token)
     if notes and code != 2:  # of bad input one line is told, which says what is wrong
         _say("; ".join(notes), 0)
     return code
 
 
 def _called(given: list[str]) -> int:
+    """Run the command that these words call; the exit code, with all errors told."""
     called = next((word for word in given if not word.startswith("-")), "")
     for word in given if called in _PAGES else ():
         if (option := word.partition("=")[0]) in ("--markdown", "--figure"):
