@@ -116,7 +116,7 @@ def browser() -> Iterator[Browser]:
     to_child, from_us = os.pipe()
     to_us, from_child = os.pipe()
     command = [CHROMIUM, *_FLAGS, *_QUIET]
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:  # its children may outlive it
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:  # of children too
         # the protocol is spoken on the file descriptors 3 and 4
         shell = f'exec "$@" 3<&{to_child} 4>&{from_child}'
         process = subprocess.Popen(
