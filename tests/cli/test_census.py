@@ -56,7 +56,10 @@ def test_what_it_costs(capsys):
 def test_its_certificate_and_its_record(tmp_path, capsys):
     certificate, page, record = (tmp_path / name for name in ("c.json", "p.html", "r.yaml"))
     claim = ["--claim", "approx:16.5,1e-10"]
-    assert main(["audit", LIST, *claim, "--time", "3000", "--certificate", str(certificate)]) == 0
+    asked = [*claim, "--time", "3000", "--json"]
+    assert main(["audit", LIST, *asked, "--certificate", str(certificate)]) == 0
+    lower = json.loads(capsys.readouterr().out)["measured"]["lower"]
+    assert Fraction("16.4154") < Fraction(lower) < Fraction("16.46515536")
     measured = json.loads(certificate.read_text())["measured"]
     assert measured["lower"] == "0"  # the verdict needs the other end
     assert Fraction("16.46515539") < Fraction(measured["upper"]) < Fraction("16.5152")
